@@ -1,0 +1,142 @@
+"""What the one algorithm needs from a database besides its statements."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import ClassVar
+from weakref import WeakKeyDictionary
+
+from task_api import Claim, Condition, Order, SchemaError
+
+from .schema.layout import VERSION, Layout
+from .statements import Statements
+from .transaction import Parameters, Row, Transaction, adapt
+
+__all__ = ["Dialect", "Poll"]
+
+_UPGRADE = "upgrade it with task_sql.schema.upgrade(connection)"
+
+
+@dataclass(frozen=True, slots=True)
+class Poll:
+    """What a poll asks for."""
+
+    topic: str
+    owner: str
+    size: int
+    order: Order
+    condition: Condition
+    lease: timedelta | None
+    claim: Claim
+
+
+class Dialect(ABC):
+    """A database: its statements, its forms for arrays and times, and how it claims and serialises."""
+
+    name: ClassVar[str]
+    """The database's name, as SQLAlchemy spells it."""
+    statements: ClassVar[Statements]
+    """What it executes."""
+    partitions: ClassVar[bool] = False
+    """Whether its schema can be partitioned."""
+
+    def __init__(self) -> None:
+        self._layouts: WeakKeyDictionary[object, Layout] = WeakKeyDictionary()
+
+    def open(self, tx: object) -> tuple[Transaction, Layout]:
+        """Wrap the caller's transaction, and see to it that the schema is one that this code speaks."""
+        transaction = adapt(self.name, tx, self.translate)
+        home = transaction.home
+        layout = self._layouts.get(home) if home is not None else None
+        if layout is None:
+            layout = self._checked(self.layout(transaction))
+            if home is not None:
+                self._layouts[home] = layout
+        return transaction, layout
+
+    @staticmethod
+    def _checked(layout: Layout | None) -> Layout:
+        if layout is None:
+            message = "the database has no topiq schema; install it with task_sql.schema.install(connection)"
+            raise SchemaError(message)
+        if layout.version < VERSION:
+            message = f"the schema has version {layout.version}, this code needs {VERSION}; {_UPGRADE}"
+            raise SchemaError(message)
+        if layout.version > VERSION:
+            message = (
+                f"the schema has version {layout.version}, newer than {VERSION}, which this code speaks;"
+                " use the topiq version that upgraded it, or a newer one"
+            )
+            raise SchemaError(message)
+        return layout
+
+    @abstractmethod
+    def layout(self, tx: Transaction) -> Layout | None:
+        """Read how the schema was installed, without harm to the transaction where there is none."""
+
+    @abstractmethod
+    def translate(self, error: Exception) -> Exception | None:
+        """Turn a driver's error into one of the library's, or None to leave it as it is."""
+
+    @abstractmethod
+    def autocommit(self, tx: Transaction) -> bool:
+        """Tell whether each statement would be a transaction of its own: nothing is open, nothing will be."""
+
+    @abstractmethod
+    def unit(self, tx: Transaction) -> AbstractContextManager[None]:
+        """
+        Make several statements one unit.
+
+        In the caller's transaction there is nothing to do. On a connection in autocommit mode with none open,
+        where each statement would be its own, the call becomes the transaction.
+        """
+
+    @abstractmethod
+    def migrating(self, tx: Transaction) -> AbstractContextManager[None]:
+        """Make several statements on the schema one unit, alone with it."""
+
+    @abstractmethod
+    def table(self, **columns: Sequence[object]) -> dict[str, object]:
+        """Turn columns of equal length into parameters that a statement can read as rows."""
+
+    @abstractmethod
+    def moment(self, value: datetime | None) -> object:
+        """Turn an aware moment into a parameter."""
+
+    @abstractmethod
+    def span(self, value: timedelta | None) -> object:
+        """Turn a time from now into a parameter."""
+
+    def due(self, due: datetime | timedelta | None) -> tuple[object, object]:
+        """Turn a due time into two parameters, the moment or the time from now."""
+        if isinstance(due, timedelta):
+            return None, self.span(due)
+        return self.moment(due), None
+
+    @abstractmethod
+    def read_moment(self, value: object) -> datetime | None:
+        """Turn a stored time into an aware one in UTC."""
+
+    @abstractmethod
+    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+        """Insert (identifier, input, reference, state, due, delay) rows; return their ascending sequences."""
+
+    @abstractmethod
+    def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:
+        """Insert copies of tasks in their order; return their sequences by those of the originals."""
+
+    @abstractmethod
+    def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
+        """Wait for other transactions that do the same with one of the identifiers."""
+
+    @abstractmethod
+    def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+        """Claim tasks; return (sequence, identifier, input, attempt, token) rows in any order."""
+
+    def recall(self, tx: Transaction) -> None:  # noqa: B027 - not every database has to
+        """See to it that the statements can tell what this transaction has claimed for itself."""
+
+    def rearm(self, tx: Transaction, topic: str, sequence: int) -> None:  # noqa: B027 - as above
+        """Keep a task claimed that the claiming transaction has just changed."""

@@ -1,0 +1,179 @@
+"""
+PostgreSQL: polling.
+
+Without a condition one statement finds, locks and claims. A SINGULAR condition takes two: the first finds candidates
+and takes a lock on each identifier that it can have at once; the second, which sees everything that was committed
+before those locks were had, judges the candidates again and claims them. The locks last to the end of the
+transaction, as long as the claim is not visible to others.
+
+Locks on single identifiers take shared memory of a fixed size, so that only small polls take them, each beside a
+shared lock on a group of identifiers; big polls lock the groups.
+"""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Final
+
+from task_api import Claim, Condition, Order
+
+from ..statements import ClaimStatements
+from .sql import KEY, NOTIFY, NOW, sql
+
+__all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "PROBE", "REARM"]
+
+_DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", ""), Order.LAST_IN_FIRST_OUT: (">", " DESC")}
+_SINGULAR: Final = tuple(condition for condition in Condition if condition is not Condition.NONE)
+_BLOCKING: Final = {
+    Condition.SINGULAR_BY_IDENTIFIER: (),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (2, 3),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (2, 3, 4),
+}
+_REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
+
+# A poll locks rows, so the one that changed a row last may still be running; what this transaction has claimed
+# for itself looks the same, and is left out by this.
+_FREE: Final = "(t.xmax = 0 OR NOT task_claimed(t.xmax))"
+
+# No READY task lies below the floor, except one that came back to READY: those are listed in "late".
+_START: Final = """(
+        SELECT least(CAST(:floor AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = :topic AND l.late IS NOT NULL)"""
+
+_TRANSACTIONAL: Final = "t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1"
+_CLAIM: Final = f"""
+UPDATE task AS t SET
+    state = 0, owner = :owner, attempt = t.attempt + 1, token = t.token + 1, late = NULL,
+    polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
+FROM claimed AS c
+WHERE t.topic = :topic AND t.sequence = c.sequence
+RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token"""
+
+
+def _ready(order: Order) -> str:
+    start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
+    return f"t.topic = :topic AND t.state = 1 AND {_FREE}{start}"
+
+
+def _claiming(claim: Claim, source: str) -> str:
+    """Claim the rows of a SELECT that lacks its columns."""
+    if claim is Claim.TRANSACTION:
+        return f"\nSELECT {_TRANSACTIONAL}{source}\n"
+    return f"""
+WITH claimed AS MATERIALIZED (
+    SELECT t.sequence{source}
+){_CLAIM}
+"""
+
+
+def _poll(order: Order, claim: Claim) -> str:
+    _, direction = _DIRECTIONS[order]
+    source = f"""
+    FROM task AS t
+    WHERE {_ready(order)}
+    AND {_REGISTERED}
+    ORDER BY t.sequence + 0{direction} LIMIT :size
+    FOR UPDATE OF t SKIP LOCKED"""
+    return sql(_claiming(claim, source))
+
+
+def _no_sibling(state: str, more: str = "") -> str:
+    """
+    Leave out tasks with a sibling in a state.
+
+    A scalar subquery is looked up row by row; the planner would turn EXISTS into a join of everything.
+    """
+    return f"""
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = :topic AND s.state + 0 = {state} AND s.identifier = t.identifier{more} LIMIT 1
+    ) IS NULL"""
+
+
+def _unblocked(order: Order, condition: Condition) -> str:
+    before, _ = _DIRECTIONS[order]
+    clauses = _no_sibling("0") + _no_sibling("1", f" AND s.sequence {before} t.sequence")
+    return clauses + "".join(_no_sibling(str(state)) for state in _BLOCKING[condition])
+
+
+def _candidates(order: Order, condition: Condition, *, small: bool) -> str:
+    _, direction = _DIRECTIONS[order]
+    group = "pg_try_advisory_xact_lock{}(hashtextextended(CAST(:topic AS text), 4) + (c.key & 63))"
+    lock = group.format("")
+    if small:
+        lock = f"{group.format('_shared')} AND pg_try_advisory_xact_lock(c.key)"
+    return sql(f"""
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key
+    FROM task AS t
+    WHERE {_ready(order)}{_unblocked(order, condition)}
+    AND (pg_current_xact_id_if_assigned() IS NULL OR (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = :topic AND s.state + 0 = 1 AND s.identifier = t.identifier
+        AND s.xmax <> 0 AND task_claimed(s.xmax) LIMIT 1
+    ) IS NULL)
+    AND {_REGISTERED}
+    ORDER BY t.sequence + 0{direction}
+    OFFSET 0
+) AS c
+WHERE {lock}
+LIMIT :size
+""")
+
+
+def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
+    source = f"""
+    FROM task AS t
+    WHERE t.topic = :topic AND t.sequence = ANY(:sequences) AND t.state = 1{_unblocked(order, condition)}
+    FOR UPDATE OF t SKIP LOCKED"""
+    return sql(_claiming(claim, source))
+
+
+CANDIDATES: Final[Mapping[tuple[Order, Condition, bool], str]] = {
+    (order, condition, small): _candidates(order, condition, small=small)
+    for order, condition, small in product(Order, _SINGULAR, (True, False))
+}
+"""Find and lock candidates, in a small poll or a big one: topic, owner, floor, size → sequence, isolation."""
+
+CLAIM_CANDIDATES: Final[Mapping[tuple[Order, Condition, Claim], str]] = {
+    (order, condition, claim): _claim_candidates(order, condition, claim)
+    for order, condition, claim in product(Order, _SINGULAR, Claim)
+}
+"""Claim candidates: topic, owner, sequences, lease → as poll."""
+
+REARM: Final = sql("SELECT FROM task WHERE topic = :topic AND sequence = :sequence FOR UPDATE")
+"""Lock a row again that one's own transaction has changed: topic, sequence."""
+
+PROBE: Final = sql("""
+SELECT
+    CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint) END,
+    CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint),
+    (
+        SELECT t.sequence FROM task AS t
+        WHERE t.topic = :topic AND t.state = 1 AND t.sequence + 0 >= CAST(:floor AS bigint)
+        ORDER BY t.sequence + 0 LIMIT 1
+    )
+""")
+"""What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest READY sequence."""
+
+CLAIM: Final = ClaimStatements(
+    poll={(order, Condition.NONE, claim): _poll(order, claim) for order, claim in product(Order, Claim)},
+    promote=sql(f"""
+WITH due AS MATERIALIZED (
+    SELECT sequence FROM task
+    WHERE topic = :topic AND state = 4 AND due <= {NOW}
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE task AS t SET state = 1, late = t.sequence
+FROM due AS d
+WHERE t.topic = :topic AND t.sequence = d.sequence
+RETURNING {NOTIFY}
+"""),
+    next_due=sql("SELECT min(due) FROM task WHERE topic = :topic AND state = 4 AND due IS NOT NULL"),
+    eject=sql(f"""
+UPDATE task AS t SET
+    owner = :owner, token = t.token + 1, polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
+WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 0 AND {_REGISTERED}
+RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token
+"""),
+)

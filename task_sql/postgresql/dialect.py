@@ -1,0 +1,165 @@
+"""PostgreSQL, through psycopg."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import ClassVar, Final
+
+from task_api import Condition, InvalidTaskError, Order, SchemaError
+
+from ..dialect import Dialect, Poll
+from ..schema.layout import Layout
+from ..statements import Statements
+from ..transaction import Parameters, Row, Transaction
+from .claim import CANDIDATES, CLAIM, CLAIM_CANDIDATES, REARM
+from .floor import Floor
+from .hold import HOLD
+from .listing import LIST
+from .owner import OWNER
+from .push import PUSH
+from .revive import REVIVE
+from .topic import TOPIC
+
+__all__ = ["PostgresDialect"]
+
+_UNDEFINED: Final = frozenset({"42P01", "42703", "42883"})
+"""The SQLSTATEs of a missing table, column or function."""
+_MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
+_SMALL: Final = 500
+"""The size of a poll that locks single identifiers."""
+_ROUNDS: Final = 8
+"""How often a SINGULAR poll looks for more, where others were faster."""
+_FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
+
+
+class PostgresDialect(Dialect):
+    """PostgreSQL through psycopg, alone or under SQLAlchemy."""
+
+    name = "postgresql"
+    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST)
+    partitions = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._floors: defaultdict[str, Floor] = defaultdict(Floor)
+
+    def layout(self, tx: Transaction) -> Layout | None:
+        [(present,)] = tx.rows("SELECT to_regclass('task_schema') IS NOT NULL")
+        if not present:
+            return None
+        [(version, partitioned, notify)] = tx.rows("SELECT version, partitioned, notify FROM task_schema")
+        return Layout(version, partitioned, notify)
+
+    def translate(self, error: Exception) -> Exception | None:
+        if getattr(error, "sqlstate", None) in _UNDEFINED:
+            return SchemaError(f"the topiq schema is missing or of another version: {error}")
+        return None
+
+    def autocommit(self, tx: Transaction) -> bool:
+        driver = tx.driver
+        return bool(driver.autocommit and driver.info.transaction_status == 0)
+
+    @contextmanager
+    def unit(self, tx: Transaction) -> Iterator[None]:
+        if not self.autocommit(tx):
+            yield
+            return
+        tx.run("BEGIN")
+        try:
+            yield
+        except BaseException:
+            tx.run("ROLLBACK")
+            raise
+        tx.run("COMMIT")
+
+    @contextmanager
+    def migrating(self, tx: Transaction) -> Iterator[None]:
+        with self.unit(tx):
+            tx.run(_MIGRATION_LOCK)
+            yield
+
+    def table(self, **columns: Sequence[object]) -> dict[str, object]:
+        return {name: list(values) for name, values in columns.items()}
+
+    def moment(self, value: datetime | None) -> datetime | None:
+        return value
+
+    def span(self, value: timedelta | None) -> timedelta | None:
+        return value
+
+    def read_moment(self, value: object) -> datetime | None:
+        return value.astimezone(UTC) if isinstance(value, datetime) else None
+
+    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+        identifiers, inputs, references, states, dues, delays = map(list, zip(*rows, strict=True))
+        parameters = {
+            "topic": topic,
+            "identifiers": identifiers,
+            "inputs": inputs,
+            "references": references,
+            "states": states,
+            "dues": dues,
+            "delays": delays,
+            "notify": layout.notify,
+        }
+        # Numbers are drawn in the order of the rows, so that sorting brings that order back.
+        return sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
+
+    def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:  # noqa: ARG002
+        return dict(tx.rows(self.statements.push.copy, parameters))
+
+    def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
+        assert self.statements.push.serialize is not None  # noqa: S101 - see push.py
+        parameters = {"topic": topic, "identifiers": list(identifiers), "salt": salt}
+        [(isolation,)] = tx.rows(self.statements.push.serialize, parameters)
+        _require_fresh_snapshots(isolation)
+
+    def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+        floor = self._floors[poll.topic]
+        forward = poll.order is Order.FIRST_IN_FIRST_OUT
+        if forward:
+            floor.advance(tx, poll.topic)
+        parameters = {
+            "topic": poll.topic,
+            "owner": poll.owner,
+            "size": poll.size,
+            "lease": poll.lease,
+            "floor": floor.sequence,
+        }
+        if poll.condition is Condition.NONE:
+            rows = tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
+        else:
+            with self.unit(tx):
+                rows = self._claim_singular(tx, poll, parameters)
+        if rows and forward:
+            floor.passed(max(row[0] for row in rows), len(rows))
+        return rows
+
+    def _claim_singular(self, tx: Transaction, poll: Poll, parameters: Parameters) -> list[Row]:
+        find = CANDIDATES[poll.order, poll.condition, poll.size <= _SMALL]
+        take = CLAIM_CANDIDATES[poll.order, poll.condition, poll.claim]
+        claimed: list[Row] = []
+        for _ in range(_ROUNDS):
+            wanted = poll.size - len(claimed)
+            candidates = tx.rows(find, {**parameters, "size": wanted})
+            if not candidates:
+                break
+            _require_fresh_snapshots(candidates[0][1])
+            sequences = [sequence for sequence, _ in candidates]
+            claimed += tx.rows(take, {**parameters, "sequences": sequences})
+            if len(candidates) < wanted or len(claimed) == poll.size:
+                break
+        return claimed
+
+    def rearm(self, tx: Transaction, topic: str, sequence: int) -> None:
+        tx.rows(REARM, {"topic": topic, "sequence": sequence})
+
+
+def _require_fresh_snapshots(isolation: str) -> None:
+    if isolation not in _FRESH_SNAPSHOTS:
+        message = (
+            "SINGULAR conditions, junctions and pushes that replace others need READ COMMITTED, where a statement"
+            f" sees what was committed before it began; the transaction is {isolation.upper()}"
+        )
+        raise InvalidTaskError(message)

@@ -1,0 +1,63 @@
+"""
+How far the consumers of a topic have come, so that a poll need not walk over what is done.
+
+A finished task leaves its entry in the index of READY ones until the next vacuum, and longer while any old snapshot is
+held, so that each poll from the start steps over all of them. A poll that starts at a *floor* does not. The floor is
+exact, not a guess: no READY task lies below it, and none will, except by a way back to READY that is noted in the
+column "late", which every poll consults.
+
+A task below a number that has been seen can still turn up only if the transaction that pushes it was running when that
+number was seen: it drew its own number before (one generator, cache 1), and had its transaction id before it drew. So
+the floor moves in two steps. First, the highest sequence seen so far is fenced by a transaction id that is assigned
+after it was seen. Once every transaction below the fence has ended, everything below that sequence is settled, and the
+floor is the lowest READY task as a plain read sees it, claims that may yet be rolled back included, or that sequence.
+"""
+
+from threading import Lock
+from typing import Final
+
+from ..transaction import Transaction
+from .claim import PROBE
+
+__all__ = ["Floor"]
+
+_STRIDE: Final = 500
+"""How many tasks are polled between two probes."""
+
+
+class Floor:
+    """The floor of one topic, as one repository knows it."""
+
+    __slots__ = ("_fence", "_fenced", "_lock", "_polled", "_seen", "sequence")
+
+    def __init__(self) -> None:
+        self.sequence = 0
+        """No READY task lies below this sequence, unless it is noted as late."""
+        self._seen = 0
+        self._polled = 0
+        self._fenced = 0
+        self._fence: int | None = None
+        self._lock = Lock()
+
+    def passed(self, highest: int, number: int) -> None:
+        """Note what a poll brought."""
+        with self._lock:
+            self._seen = max(self._seen, highest)
+            self._polled += number
+
+    def advance(self, tx: Transaction, topic: str) -> None:
+        """Move up, if enough has been polled since the last time; to be called before a poll."""
+        with self._lock:
+            if self._polled < _STRIDE:
+                return
+            self._polled = 0
+            seen = self._seen
+        [(own, oldest, lowest)] = tx.rows(PROBE, {"topic": topic, "floor": self.sequence})
+        # Critical section: threads may come back in another order, none of them may move the floor down.
+        with self._lock:
+            if self._fence is not None and oldest >= self._fence:
+                settled = self._fenced if lowest is None else min(self._fenced, lowest)
+                self.sequence = max(self.sequence, settled)
+                self._fence = None
+            if self._fence is None and own is not None:
+                self._fenced, self._fence = seen, own

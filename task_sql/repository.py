@@ -1,0 +1,80 @@
+"""The repositories, one class for each database over one algorithm."""
+
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING, Any
+
+from task_api import OWNER_LENGTH, TaskRepository
+from task_api.task import checked_name
+
+from .base import T
+from .dialect import Dialect
+from .juncture import SqlTaskJuncture
+from .lister import SqlTaskLister
+from .owners import SqlOwners
+from .postgresql.dialect import PostgresDialect
+from .registry import dialect_of
+from .reviver import SqlTaskReviver
+from .source import SqlTaskSource
+from .sqlite.dialect import SqliteDialect
+from .topics import SqlTopics
+from .transaction import PostgresTransaction, SqliteTransaction
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
+__all__ = ["PostgresTaskRepository", "SqlTaskRepository", "SqliteTaskRepository", "create_repository"]
+
+
+class SqlTaskRepository(
+    SqlTaskReviver[T],
+    SqlTaskSource[T],
+    SqlTaskJuncture[T],
+    SqlOwners[T],
+    SqlTopics[T],
+    SqlTaskLister[T],
+    TaskRepository[T],
+):
+    """A topic-based, ordered queue in a SQL database."""
+
+    def __init__(self, owner: str | None, dialect: Dialect) -> None:
+        super().__init__(unique_owner() if owner is None else checked_name("owner", owner, OWNER_LENGTH), dialect)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(owner={self.owner!r})"
+
+
+class PostgresTaskRepository(SqlTaskRepository[PostgresTransaction]):
+    """A repository on PostgreSQL 14 or newer, through SQLAlchemy with psycopg or psycopg alone."""
+
+    def __init__(self, owner: str | None = None) -> None:
+        super().__init__(owner, PostgresDialect())
+
+
+class SqliteTaskRepository(SqlTaskRepository[SqliteTransaction]):
+    """A repository in a SQLite file, through SQLAlchemy or sqlite3 alone."""
+
+    def __init__(self, owner: str | None = None) -> None:
+        super().__init__(owner, SqliteDialect())
+
+
+def create_repository(engine: "Engine | AsyncEngine", owner: str | None = None) -> SqlTaskRepository[Any]:
+    """
+    Return the repository for the engine's database.
+
+    Args:
+        engine: A SQLAlchemy engine; only asked for its database.
+        owner: The name to claim tasks under. Without one it is unique, so that a restarted process is another
+            owner, and what its predecessor held expires.
+
+    """
+    if dialect_of(engine).name == PostgresDialect.name:
+        return PostgresTaskRepository(owner)
+    return SqliteTaskRepository(owner)
+
+
+def unique_owner() -> str:
+    """Return a name that no other repository has, readable for an operator."""
+    return f"{socket.gethostname()[:200]}-{os.getpid()}-{secrets.token_hex(4)}"

@@ -1,0 +1,106 @@
+"""
+The tables: installed, upgraded and removed in the caller's transaction, or rendered for a DBA.
+
+Several processes may do so at once: the first one does the work, the others wait and find it done.
+"""
+
+from task_api import SchemaError
+
+from ..registry import dialect_of
+from ..transaction import Transaction, adapt
+from .layout import VERSION
+from .scripts import migrations, removal, statements
+
+__all__ = ["VERSION", "install", "render", "uninstall", "upgrade", "version"]
+
+
+def install(connection: object, *, partitioned: bool = True, pretty: bool = True, notify: bool = True) -> None:
+    """
+    Create the tables, unless they are there in this version.
+
+    Args:
+        connection: A SQLAlchemy connection or session, or a driver's connection; the caller commits.
+        partitioned: Give each topic a partition of its own, on databases that have them.
+        pretty: Create the view ``task_pretty``.
+        notify: Announce READY tasks and activations to listeners, on databases that can.
+
+    Raises:
+        SchemaError: there is a schema already, of another version or otherwise partitioned.
+
+    """
+    dialect = dialect_of(connection)
+    transaction = adapt(dialect.name, connection, dialect.translate)
+    with dialect.migrating(transaction):
+        present = dialect.layout(transaction)
+        if present is None:
+            _run(transaction, render(dialect.name, partitioned=partitioned, pretty=pretty, notify=notify))
+        elif present.version != VERSION:
+            message = f"version {present.version} is installed, this code brings {VERSION}; use schema.upgrade"
+            raise SchemaError(message)
+        elif dialect.partitions and present.partitioned is not partitioned:
+            found = "partitioned" if present.partitioned else "unpartitioned"
+            message = f"the schema is installed {found}; uninstall it to change that, or install it as it is"
+            raise SchemaError(message)
+
+
+def upgrade(connection: object) -> int:
+    """
+    Bring the tables to the version that this code speaks; return that version.
+
+    Raises:
+        SchemaError: there is no schema, or it is newer than this code.
+
+    """
+    dialect = dialect_of(connection)
+    transaction = adapt(dialect.name, connection, dialect.translate)
+    with dialect.migrating(transaction):
+        present = dialect.layout(transaction)
+        if present is None:
+            message = "there is no schema to upgrade; use schema.install"
+            raise SchemaError(message)
+        if present.version > VERSION:
+            message = f"the schema has version {present.version}, newer than {VERSION}, which this code speaks"
+            raise SchemaError(message)
+        options = _options(partitioned=present.partitioned, pretty=True, notify=present.notify)
+        for migration in migrations(dialect.name):
+            if migration.version > present.version:
+                _run(transaction, migration.render(options))
+    return VERSION
+
+
+def uninstall(connection: object) -> None:
+    """Remove the tables and everything in them; harmless where there are none."""
+    dialect = dialect_of(connection)
+    transaction = adapt(dialect.name, connection, dialect.translate)
+    with dialect.migrating(transaction):
+        _run(transaction, removal(dialect.name))
+
+
+def version(connection: object) -> int | None:
+    """Return the version of the installed schema, or None where there is none."""
+    dialect = dialect_of(connection)
+    layout = dialect.layout(adapt(dialect.name, connection, dialect.translate))
+    return None if layout is None else layout.version
+
+
+def render(
+    dialect_name: str,
+    *,
+    partitioned: bool = True,
+    pretty: bool = True,
+    notify: bool = True,
+    since: int = 0,
+) -> str:
+    """Return the SQL that installs the tables, or upgrades them from version ``since``, to run as it is."""
+    options = _options(partitioned=partitioned, pretty=pretty, notify=notify)
+    steps = [step.render(options) for step in migrations(dialect_name) if step.version > since]
+    return "\n".join(steps)
+
+
+def _options(**options: bool) -> dict[str, bool]:
+    return options
+
+
+def _run(transaction: Transaction, script: str) -> None:
+    for statement in statements(script):
+        transaction.run(statement)

@@ -1,0 +1,21 @@
+"""How a schema was installed."""
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["VERSION", "Layout"]
+
+VERSION: Final = 1
+"""The version of the schema that this code speaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a schema was installed."""
+
+    version: int
+    """Its version."""
+    partitioned: bool
+    """Whether each topic has a partition of its own."""
+    notify: bool
+    """Whether calls that make tasks READY, and stored activations, are announced."""

@@ -1,0 +1,179 @@
+-- topiq, version 1
+
+CREATE TABLE task_schema (
+    version integer NOT NULL,
+    partitioned boolean NOT NULL,
+    notify boolean NOT NULL,
+    installed timestamptz NOT NULL DEFAULT statement_timestamp()
+);
+
+-- if partitioned, notify
+INSERT INTO task_schema (version, partitioned, notify) VALUES (1, true, true);
+-- end
+
+-- if partitioned, not notify
+INSERT INTO task_schema (version, partitioned, notify) VALUES (1, true, false);
+-- end
+
+-- if not partitioned, notify
+INSERT INTO task_schema (version, partitioned, notify) VALUES (1, false, true);
+-- end
+
+-- if not partitioned, not notify
+INSERT INTO task_schema (version, partitioned, notify) VALUES (1, false, false);
+-- end
+
+CREATE TABLE task_topic (
+    topic varchar(250) COLLATE "C" PRIMARY KEY
+);
+
+CREATE TABLE task_owner (
+    owner varchar(250) COLLATE "C" PRIMARY KEY,
+    heartbeat timestamptz NOT NULL DEFAULT statement_timestamp(),
+    registered timestamptz NOT NULL DEFAULT statement_timestamp()
+) WITH (fillfactor = 50);
+
+CREATE TABLE task_activation (
+    topic varchar(250) COLLATE "C" PRIMARY KEY,
+    active boolean NOT NULL
+);
+
+-- Whoever inserts a key holds it until the transaction ends, by the wait that a unique index brings; the row is
+-- deleted in the same transaction. Unlike advisory locks, any number of keys fits.
+CREATE TABLE task_mutex (
+    key bigint PRIMARY KEY
+);
+
+-- One generator for all topics. CACHE 1: a number that is lower was also drawn earlier.
+CREATE SEQUENCE task_sequence CACHE 1;
+
+-- late: the sequence again while the task is READY by another way than its push; consumers that have moved on
+-- find it there.
+CREATE TABLE task (
+    topic varchar(250) COLLATE "C" NOT NULL,
+    sequence bigint NOT NULL DEFAULT nextval('task_sequence'),
+    state smallint NOT NULL DEFAULT 1 CONSTRAINT task_state CHECK (state BETWEEN 0 AND 8),
+    descent smallint NOT NULL DEFAULT 1 CONSTRAINT task_descent CHECK (descent BETWEEN 1 AND 6),
+    attempt integer NOT NULL DEFAULT 0,
+    token integer NOT NULL DEFAULT 0,
+    created timestamptz NOT NULL DEFAULT statement_timestamp(),
+    polled timestamptz,
+    completed timestamptz,
+    due timestamptz,
+    lease timestamptz,
+    origin bigint,
+    late bigint,
+    identifier varchar(500) COLLATE "C" NOT NULL,
+    owner varchar(250) COLLATE "C",
+    reference varchar(500) COLLATE "C",
+    input text,
+    output text,
+    CONSTRAINT task_key PRIMARY KEY (topic, sequence)
+)
+-- if partitioned
+PARTITION BY LIST (topic)
+-- end
+-- if not partitioned
+WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)
+-- end
+;
+
+-- Every change of state writes every index that the row belongs to, so there are few, and partial ones.
+-- "sequence + 0" and "state + 0" keep an index to the statements that are written for it: a poll can't be
+-- planned as a walk along the key past everything that is done, nor a completion as a search among the ACTIVE.
+
+-- Poll: READY tasks in order.
+-- if partitioned
+CREATE INDEX task_ready ON task ((sequence + 0)) WHERE state = 1;
+-- end
+
+-- if not partitioned
+CREATE INDEX task_ready ON task (topic, (sequence + 0)) WHERE state = 1;
+-- end
+
+-- Poll: the lowest task that came back to READY.
+-- if partitioned
+CREATE INDEX task_late ON task (late) WHERE late IS NOT NULL;
+-- end
+
+-- if not partitioned
+CREATE INDEX task_late ON task (topic, late) WHERE late IS NOT NULL;
+-- end
+
+-- Siblings of an identifier that are still open; expiry, which looks for the ACTIVE ones.
+CREATE INDEX task_open ON task ((state + 0), identifier, sequence) WHERE state + 0 <= 4;
+
+-- Siblings that are finished.
+CREATE INDEX task_done ON task (identifier, sequence) WHERE state >= 5;
+
+-- Lists of a state, SUCCEEDED aside, which the key serves.
+-- if partitioned
+CREATE INDEX task_rare ON task (state, sequence) WHERE state IN (2, 3, 4, 5, 7, 8);
+-- end
+
+-- if not partitioned
+CREATE INDEX task_rare ON task (topic, state, sequence) WHERE state IN (2, 3, 4, 5, 7, 8);
+-- end
+
+CREATE INDEX task_due ON task (due) WHERE state = 4 AND due IS NOT NULL;
+
+CREATE INDEX task_lease ON task (lease) WHERE state = 0 AND lease IS NOT NULL;
+
+CREATE INDEX task_reference ON task (reference, sequence) WHERE reference IS NOT NULL;
+
+CREATE INDEX task_times ON task USING brin (created, completed) WITH (pages_per_range = 32);
+
+-- Whether a transaction that is still running has locked or changed the row version with this xmax; where a
+-- lock on the row succeeds all the same, that transaction is one's own.
+CREATE FUNCTION task_claimed(locker xid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce(pg_xact_status(greatest(
+        pg_current_xact_id()::text::bigint
+            + mod(locker::text::bigint - mod(pg_current_xact_id()::text::bigint, 4294967296) + 6442450944, 4294967296)
+            - 2147483648, 3)::text::xid8) = 'in progress', false)
+$$;
+
+-- if partitioned
+-- A partition is made beside the table and attached: PARTITION OF would lock out all traffic. The lock that
+-- ATTACH needs comes first, so that two transactions with several new topics can't wait for each other. A
+-- destroyed topic leaves its empty partition for the next one of that name: dropping it would lock the table.
+CREATE FUNCTION task_initialize(new_topic text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    part text := 'task_' || left(encode(sha256(convert_to(new_topic, 'UTF8')), 'hex'), 32);
+BEGIN
+    IF EXISTS (SELECT FROM task_topic t WHERE t.topic = new_topic) THEN
+        RETURN false;
+    END IF;
+    LOCK TABLE task IN SHARE UPDATE EXCLUSIVE MODE;
+    INSERT INTO task_topic (topic) VALUES (new_topic) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF to_regclass(part) IS NULL THEN
+        EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE task INCLUDING ALL)'
+            || ' WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)';
+        EXECUTE 'ALTER TABLE task ATTACH PARTITION ' || quote_ident(part)
+            || ' FOR VALUES IN (' || quote_literal(new_topic) || ')';
+    END IF;
+    RETURN true;
+END $$;
+-- end
+
+-- if not partitioned
+CREATE FUNCTION task_initialize(new_topic text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO task_topic (topic) VALUES (new_topic) ON CONFLICT DO NOTHING;
+    RETURN FOUND;
+END $$;
+-- end
+
+-- if pretty
+CREATE VIEW task_pretty AS
+SELECT
+    topic, sequence, identifier,
+    (ARRAY['ACTIVE', 'READY', 'EXPIRED', 'FAILED', 'SUSPENDED', 'FILTERED', 'SUCCEEDED', 'RECREATED', 'REDUNDANT'])
+        [CASE WHEN state = 7 THEN descent ELSE state END + 1] AS state,
+    (ARRAY['READY', 'EXPIRED', 'FAILED', 'SUSPENDED', 'FILTERED', 'SUCCEEDED'])[descent] AS descent,
+    CASE WHEN state = 7 THEN 'YES' ELSE 'NO' END AS recreated,
+    owner, attempt, token, created, polled, completed, due, lease, origin, reference, input, output
+FROM task;
+-- end

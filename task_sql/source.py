@@ -1,0 +1,260 @@
+"""Polling tasks and deciding them: one algorithm for all databases."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from task_api import (
+    Claim,
+    Condition,
+    InvalidTaskError,
+    LostTaskError,
+    Order,
+    Task,
+    TaskDecision,
+    UnknownTopicError,
+)
+from task_api.task import present
+
+from .arguments import (
+    checked_enum,
+    checked_lease,
+    checked_size,
+    checked_task,
+    checked_tasks,
+    checked_timeout,
+    checked_topic,
+    storable,
+)
+from .base import SqlRepository, T
+from .dialect import Poll
+from .transaction import Transaction
+
+__all__ = ["SqlTaskSource"]
+
+
+class SqlTaskSource(SqlRepository[T]):
+    """Polls, holds and decides tasks."""
+
+    def poll(
+        self,
+        tx: T,
+        topic: str,
+        *,
+        order: Order = Order.FIRST_IN_FIRST_OUT,
+        condition: Condition = Condition.NONE,
+        lease: timedelta | None = None,
+        claim: Claim = Claim.COMMITTED,
+        strict: bool = False,
+    ) -> Task | None:
+        """Claim the next task, if there is one; see `TaskSource.poll`."""
+        tasks = self.poll_many(tx, topic, 1, order=order, condition=condition, lease=lease, claim=claim, strict=strict)
+        return tasks[0] if tasks else None
+
+    def poll_many(
+        self,
+        tx: T,
+        topic: str,
+        size: int,
+        *,
+        order: Order = Order.FIRST_IN_FIRST_OUT,
+        condition: Condition = Condition.NONE,
+        lease: timedelta | None = None,
+        claim: Claim = Claim.COMMITTED,
+        strict: bool = False,
+    ) -> list[Task]:
+        """Claim up to ``size`` tasks, in order; see `TaskSource.poll_many`."""
+        poll = Poll(
+            checked_topic(topic),
+            self.owner,
+            checked_size(size),
+            checked_enum(Order, order),
+            checked_enum(Condition, condition),
+            checked_lease(lease),
+            checked_enum(Claim, claim),
+        )
+        if not size:
+            return []
+        transaction, _ = self._open(tx)
+        if claim is Claim.TRANSACTION and self._dialect.autocommit(transaction):
+            message = "Claim.TRANSACTION needs an open transaction, the connection is in autocommit mode"
+            raise InvalidTaskError(message)
+        rows = self._dialect.claim(transaction, poll)
+        if not rows:
+            self._require_owner(transaction)
+            if strict and not transaction.rows(self._statements.topic.known, {"topic": topic}):
+                raise UnknownTopicError(topic)
+            return []
+        rows.sort(reverse=order is Order.LAST_IN_FIRST_OUT)
+        return [
+            Task(sequence, identifier, text, attempt, token, claim)
+            for sequence, identifier, text, attempt, token in rows
+        ]
+
+    def complete(self, tx: T, topic: str, task: Task, decision: TaskDecision = TaskDecision.SUCCESS) -> None:
+        """Decide one held task; see `TaskSource.complete_many`."""
+        checked_topic(topic)
+        checked_task(task)
+        _checked_decision(task, decision)
+        state, output, due, delay = self._decided(decision)
+        transaction, _ = self._open(tx)
+        if task.claim is Claim.TRANSACTION:
+            self._dialect.recall(transaction)
+        if not transaction.run(
+            self._statements.hold.complete_one[task.claim],
+            {
+                "topic": topic,
+                "owner": self.owner,
+                "sequence": task.sequence,
+                "token": task.token,
+                "state": state,
+                "output": output,
+                "due": due,
+                "delay": delay,
+            },
+        ):
+            raise LostTaskError(topic, [task])
+
+    def complete_many(self, tx: T, topic: str, decisions: Mapping[Task, TaskDecision]) -> None:
+        """Decide held tasks, all of them or none; see `TaskSource.complete_many`."""
+        checked_topic(topic)
+        if not isinstance(decisions, Mapping):
+            message = f"decisions are a mapping from task to decision, not {type(decisions).__name__}"
+            raise InvalidTaskError(message)
+        for task, decision in decisions.items():
+            _checked_decision(checked_task(task), decision)
+        if not decisions:
+            return
+        if len(decisions) == 1:
+            [(task, decision)] = decisions.items()
+            self.complete(tx, topic, task, decision)
+            return
+        transaction, _ = self._open(tx)
+        claims = _by_claim(sorted(decisions))
+        with self._dialect.unit(transaction):
+            if Claim.TRANSACTION in claims:
+                self._dialect.recall(transaction)
+            if len(claims) > 1:
+                self._lock(transaction, topic, claims)
+            for claim, tasks in claims.items():
+                decided = [self._decided(decisions[task]) for task in tasks]
+                states, outputs, dues, delays = zip(*decided, strict=True)
+                parameters = self._claims(topic, tasks, states=states, outputs=outputs, dues=dues, delays=delays)
+                self._hold(transaction, self._statements.hold.complete[claim], topic, tasks, parameters)
+
+    def release(self, tx: T, topic: str, tasks: Iterable[Task]) -> None:
+        """Give held tasks back unstarted; see `TaskSource.release`."""
+        self._hold_committed(tx, topic, tasks, self._statements.hold.release, {})
+
+    def extend(self, tx: T, topic: str, tasks: Iterable[Task], lease: timedelta) -> None:
+        """Move the end of the claims; see `TaskSource.extend`."""
+        parameters = {"lease": self._dialect.span(checked_timeout(lease, "lease"))}
+        self._hold_committed(tx, topic, tasks, self._statements.hold.extend, parameters)
+
+    def checkpoint(self, tx: T, topic: str, task: Task, input: str | None) -> None:  # noqa: A002 - the field
+        """Replace a held task's input; see `TaskSource.checkpoint`."""
+        checked_topic(topic)
+        checked_task(task)
+        text = storable(present(input, "input"))
+        transaction, _ = self._open(tx)
+        with self._dialect.unit(transaction):
+            if task.claim is Claim.TRANSACTION:
+                self._dialect.recall(transaction)
+            if not transaction.run(
+                self._statements.hold.checkpoint[task.claim],
+                {
+                    "topic": topic,
+                    "owner": self.owner,
+                    "sequence": task.sequence,
+                    "token": task.token,
+                    "input": text,
+                },
+            ):
+                raise LostTaskError(topic, [task])
+            if task.claim is Claim.TRANSACTION:
+                self._dialect.rearm(transaction, topic, task.sequence)
+
+    def promote(self, tx: T, topic: str) -> int:
+        """Make due tasks READY; see `TaskSource.promote`."""
+        checked_topic(topic)
+        transaction, layout = self._open(tx)
+        return transaction.run(self._statements.claim.promote, {"topic": topic, "notify": layout.notify})
+
+    def next_due(self, tx: T, topic: str) -> datetime | None:
+        """Return the earliest due time; see `TaskSource.next_due`."""
+        checked_topic(topic)
+        transaction, _ = self._open(tx)
+        [(due,)] = transaction.rows(self._statements.claim.next_due, {"topic": topic})
+        return self._dialect.read_moment(due)
+
+    def _hold_committed(
+        self, tx: T, topic: str, tasks: Iterable[Task], statement: str, parameters: Mapping[str, object]
+    ) -> None:
+        """Do to held tasks what only touches committed claims: the others end with their transaction."""
+        checked_topic(topic)
+        claims = _by_claim(sorted(checked_tasks(tasks)))
+        if not claims:
+            return
+        transaction, layout = self._open(tx)
+        with self._dialect.unit(transaction):
+            if Claim.TRANSACTION in claims:
+                self._dialect.recall(transaction)
+                self._lock(transaction, topic, claims)
+            if committed := claims.get(Claim.COMMITTED):
+                given = {**self._claims(topic, committed), **parameters, "notify": layout.notify}
+                self._hold(transaction, statement, topic, committed, given)
+
+    def _hold(
+        self,
+        transaction: Transaction,
+        statement: str,
+        topic: str,
+        tasks: Sequence[Task],
+        parameters: Mapping[str, object],
+    ) -> None:
+        if transaction.run(statement, parameters) != len(tasks):
+            held = transaction.rows(self._statements.hold.held[tasks[0].claim], self._claims(topic, tasks))
+            raise _lost(topic, tasks, {sequence for (sequence,) in held})
+
+    def _lock(self, transaction: Transaction, topic: str, claims: Mapping[Claim, Sequence[Task]]) -> None:
+        """Make sure of all claims at once, where one statement can't."""
+        held = {
+            sequence
+            for claim, tasks in claims.items()
+            for (sequence,) in transaction.rows(self._statements.hold.lock[claim], self._claims(topic, tasks))
+        }
+        tasks = [task for group in claims.values() for task in group]
+        if len(held) != len(tasks):
+            raise _lost(topic, tasks, held)
+
+    def _claims(self, topic: str, tasks: Sequence[Task], **columns: Sequence[object]) -> dict[str, object]:
+        return {
+            "topic": topic,
+            "owner": self.owner,
+            "number": len(tasks),
+            **self._dialect.table(
+                sequences=[task.sequence for task in tasks],
+                tokens=[task.token for task in tasks],
+                **columns,
+            ),
+        }
+
+    def _decided(self, decision: TaskDecision) -> tuple[int, str | None, object, object]:
+        due, delay = self._dialect.due(decision.due)
+        return int(decision.state), storable(decision.output), due, delay
+
+
+def _checked_decision(task: Task, decision: object) -> None:
+    if not isinstance(decision, TaskDecision):
+        message = f"the decision on {task} must be a TaskDecision, not {type(decision).__name__}"
+        raise InvalidTaskError(message)
+
+
+def _by_claim(tasks: Iterable[Task]) -> dict[Claim, list[Task]]:
+    claims: dict[Claim, list[Task]] = {}
+    for task in tasks:
+        claims.setdefault(task.claim, []).append(task)
+    return claims
+
+
+def _lost(topic: str, tasks: Iterable[Task], held: set[int]) -> LostTaskError:
+    return LostTaskError(topic, [task for task in tasks if task.sequence not in held])

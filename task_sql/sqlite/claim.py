@@ -1,0 +1,121 @@
+"""
+SQLite: polling.
+
+A transactional claim changes nothing that others could see: the task stays READY and a temporary table, private to
+the connection, notes it. Which transaction noted it is told by ``PRAGMA defer_foreign_keys``, the one setting that
+SQLite switches off by itself at the end of a transaction.
+"""
+
+from itertools import product
+from typing import Final
+
+from task_api import Claim, Condition, Order
+
+from ..statements import ClaimStatements
+from .times import NOW, from_now
+
+__all__ = [
+    "CLAIM",
+    "CLAIMS",
+    "CLAIMS_BEGIN",
+    "CLAIMS_BEGUN",
+    "CLAIMS_FORGET",
+    "CLAIMS_NOTE",
+    "POLL_BESIDE",
+]
+
+CLAIMS: Final = """
+CREATE TEMP TABLE IF NOT EXISTS task_claim (
+    sequence INTEGER PRIMARY KEY, topic TEXT NOT NULL, identifier TEXT NOT NULL
+)
+"""
+CLAIMS_BEGUN: Final = "PRAGMA defer_foreign_keys"
+CLAIMS_FORGET: Final = "DELETE FROM temp.task_claim"
+CLAIMS_BEGIN: Final = "PRAGMA defer_foreign_keys = ON"
+CLAIMS_NOTE: Final = "INSERT INTO temp.task_claim (sequence, topic, identifier) VALUES (?, ?, ?)"
+
+_DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", "ASC"), Order.LAST_IN_FIRST_OUT: (">", "DESC")}
+_BLOCKING: Final = {
+    Condition.SINGULAR_BY_IDENTIFIER: (),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (2, 3),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (2, 3, 4),
+}
+
+
+def _sibling(state: str) -> str:
+    return f"""
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state {state} AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier"""
+
+
+def _unblocked(order: Order, condition: Condition) -> str:
+    if condition is Condition.NONE:
+        return ""
+    before, _ = _DIRECTIONS[order]
+    clauses = _sibling("= 0") + ")" + _sibling("= 1") + f" AND s.sequence {before} t.sequence)"
+    if blocking := _BLOCKING[condition]:
+        clauses += _sibling(f"IN ({', '.join(map(str, blocking))})") + ")"
+    return clauses
+
+
+def _beside(condition: Condition) -> str:
+    """Leave alone what the same transaction has claimed for itself."""
+    clause = """
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)"""
+    if condition is not Condition.NONE:
+        clause += """
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)"""
+    return clause
+
+
+def _next(order: Order, condition: Condition, columns: str, beside: str) -> str:
+    _, direction = _DIRECTIONS[order]
+    return f"""SELECT {columns} FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner){_unblocked(order, condition)}{beside}
+    ORDER BY t.sequence {direction} LIMIT :size"""
+
+
+def _poll(order: Order, condition: Condition, claim: Claim, beside: str = "") -> str:
+    if claim is Claim.TRANSACTION:
+        columns = "t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1"
+        return "\n" + _next(order, condition, columns, _beside(condition)) + "\n"
+    return f"""
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = {NOW}, lease = {from_now("lease")}
+WHERE sequence IN (
+    {_next(order, condition, "t.sequence", beside)}
+)
+RETURNING sequence, identifier, input, attempt, token
+"""
+
+
+POLL_BESIDE: Final = {
+    (order, condition): _poll(order, condition, Claim.COMMITTED, _beside(condition))
+    for order, condition in product(Order, Condition)
+}
+"""Committed polls in a transaction that has claimed tasks for itself."""
+
+CLAIM: Final = ClaimStatements(
+    poll={
+        (order, condition, claim): _poll(order, condition, claim)
+        for order, condition, claim in product(Order, Condition, Claim)
+    },
+    promote=f"""
+UPDATE task SET state = 1
+WHERE topic = :topic AND state = 4 AND due IS NOT NULL AND due <= {NOW}
+""",
+    next_due="""
+SELECT min(due) FROM task INDEXED BY task_due WHERE topic = :topic AND state = 4 AND due IS NOT NULL
+""",
+    eject=f"""
+UPDATE task SET owner = :owner, token = token + 1, polled = {NOW}, lease = {from_now("lease")}
+WHERE sequence = :sequence AND topic = :topic AND state = 0
+AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+RETURNING sequence, identifier, input, attempt, token
+""",
+)

@@ -1,0 +1,69 @@
+"""SQLite: what a holder does with its tasks."""
+
+from typing import Final
+
+from task_api import Claim
+
+from ..statements import HoldStatements
+from .times import NOW, from_now
+
+__all__ = ["HOLD"]
+
+_HELD: Final = {
+    Claim.COMMITTED: "t.topic = :topic AND t.state = 0 AND t.owner = :owner AND t.token = {token}",
+    Claim.TRANSACTION: (
+        "t.topic = :topic AND t.state = 1 AND t.token = {token} - 1"
+        " AND t.sequence IN (SELECT sequence FROM temp.task_claim)"
+    ),
+}
+_TAKEN: Final = {
+    Claim.COMMITTED: "",
+    Claim.TRANSACTION: f"owner = :owner, attempt = attempt + 1, token = token + 1, polled = {NOW}, ",
+}
+_CLAIMS: Final = list(Claim)
+
+
+def _held(claim: Claim) -> str:
+    return f"""
+SELECT t.sequence FROM json_each(:given) AS g JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
+WHERE {_HELD[claim].format(token="json_extract(g.value, '$[1]')")}
+"""
+
+
+def _all_or_none(claim: Claim, change: str) -> str:
+    """Change the given tasks, or none where one of them is not held."""
+    return f"""
+UPDATE task SET {change}
+FROM json_each(:given) AS g
+WHERE task.sequence = json_extract(g.value, '$[0]')
+AND :number = (SELECT count(*) FROM ({_held(claim)}))
+"""
+
+
+def _one(claim: Claim, change: str) -> str:
+    return f"""
+UPDATE task AS t SET {change}
+WHERE t.sequence = :sequence AND {_HELD[claim].format(token=":token")}
+"""
+
+
+_DECIDED: Final = f"""state = json_extract(g.value, '$[2]'), output = json_extract(g.value, '$[3]'), completed = {NOW},
+    due = coalesce(
+        json_extract(g.value, '$[4]'), strftime('%Y-%m-%d %H:%M:%f', 'now', json_extract(g.value, '$[5]')))"""
+
+HOLD: Final = HoldStatements(
+    complete_one={
+        claim: _one(
+            claim,
+            f"{_TAKEN[claim]}state = :state, output = :output, completed = {NOW},"
+            f" due = coalesce(:due, {from_now('delay')})",
+        )
+        for claim in _CLAIMS
+    },
+    complete={claim: _all_or_none(claim, _TAKEN[claim] + _DECIDED) for claim in _CLAIMS},
+    release=_all_or_none(Claim.COMMITTED, "state = 1, attempt = max(attempt - 1, 0), lease = NULL"),
+    extend=_all_or_none(Claim.COMMITTED, f"lease = {from_now('lease')}"),
+    checkpoint={claim: _one(claim, "input = :input") for claim in _CLAIMS},
+    held={claim: _held(claim) for claim in _CLAIMS},
+    lock={claim: _held(claim) for claim in _CLAIMS},
+)

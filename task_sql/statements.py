@@ -1,0 +1,182 @@
+"""
+The statements that a database supplies; the algorithms that use them are written once.
+
+Parameters are named. A plural (``sequences``, ``identifiers``) is an array in the database's own form. Statements
+that depend on a state carry its ordinal in their text, so that the planner can match it with partial indexes;
+such families are functions of enum values, never of a caller's text.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from task_api import Claim, Condition, Direction, Insertion, Junction, Order, Snapshot, TaskState
+
+__all__ = [
+    "ClaimStatements",
+    "Filter",
+    "HoldStatements",
+    "ListStatements",
+    "OwnerStatements",
+    "PushStatements",
+    "ReviveStatements",
+    "Statements",
+    "TopicStatements",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PushStatements:
+    """Pushing, and what a push does to older tasks."""
+
+    one: str
+    """Insert a task if the topic is known: topic, identifier, input, reference, state, due, delay → sequence."""
+    many: str
+    """Insert tasks in order: plurals of the above. On SQLite for each row, with its sequence."""
+    copy: str
+    """Insert copies of tasks: topic, sequences, states → origin, sequence."""
+    retire: Mapping[Insertion, str]
+    """Make older tasks of the identifiers redundant or delete them: topic, identifiers."""
+    serialize: str | None
+    """Wait for other transactions that replace one of the identifiers: topic, identifiers, salt."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimStatements:
+    """Polling."""
+
+    poll: Mapping[tuple[Order, Condition, Claim], str]
+    """Claim tasks: topic, owner, size, lease → sequence, identifier, input, attempt, token."""
+    promote: str
+    """Make due tasks READY: topic."""
+    next_due: str
+    """The earliest due time: topic."""
+    eject: str
+    """Take an ACTIVE task over: topic, sequence, owner, lease → as poll."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldStatements:
+    """
+    What a holder does with its tasks, by kind of claim.
+
+    Each is carried out for all given tasks or for none, and tells how many rows it touched. All take topic,
+    owner, sequences, tokens and number, which is how many tasks are given.
+    """
+
+    complete_one: Mapping[Claim, str]
+    """Decide one task: sequence, token, state, output, due, delay."""
+    complete: Mapping[Claim, str]
+    """Decide tasks: states, outputs, dues, delays."""
+    release: str
+    """Make tasks READY again."""
+    extend: str
+    """Move the end of the lease: lease."""
+    checkpoint: Mapping[Claim, str]
+    """Replace the input of one task: sequence, token, input."""
+    held: Mapping[Claim, str]
+    """The sequences among the given ones that are held."""
+    lock: Mapping[Claim, str]
+    """The same, and keep them so until the transaction ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviveStatements:
+    """Reviving, reassigning and junctions."""
+
+    named: str
+    """Lock revivable tasks: topic, sequences → sequence, identifier, input, attempt, token."""
+    by_state: Callable[[TaskState], str]
+    """Lock tasks of a state: topic, first, last, size → as above."""
+    reset: str
+    """Make locked tasks READY: topic, sequences."""
+    retire: str
+    """Make locked tasks RECREATED: topic, sequences."""
+    reassign: str
+    """Give locked tasks other states: topic, sequences, states, message."""
+    reassign_all: Callable[[TaskState, TaskState, bool], str]
+    """Give all tasks of a state another one, skipping locked ones or not: topic, first, last, message."""
+    junction: Mapping[Junction, str]
+    """Release complete groups: topic, groups, identifiers → identifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerStatements:
+    """Owners and what their silence means."""
+
+    register: str
+    """Insert an owner unless it is present: owner."""
+    heartbeat: str
+    """Renew the heartbeat: owner."""
+    registered: str
+    """Whether an owner is present: owner."""
+    alive: str
+    """Other owners younger than a timeout: owner, timeout → owner."""
+    expire: str
+    """Expire tasks of dead owners and ended leases: owner, timeout."""
+    purge: str
+    """Forget dead owners that no task names: owner, timeout."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicStatements:
+    """Topics, their activation, and what is done to all their tasks."""
+
+    initialize: str
+    """Make a topic known: topic → whether it is new."""
+    forget: str
+    """Forget a topic: topic."""
+    deactivate: str
+    """Forget a topic's activation: topic."""
+    known: str
+    """Whether a topic is known: topic."""
+    all: str
+    """All topics → topic."""
+    activation: str
+    """The stored activation: topic → active."""
+    activate: str
+    """Store an activation: topic, active."""
+    purge: Callable[[frozenset[TaskState]], str]
+    """Delete tasks in some states: topic, first, last."""
+    clear: str
+    """Delete all tasks of a topic: topic."""
+    refresh: str
+    """Renew statistics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which filters a list or count has; their values are parameters, the state is text."""
+
+    topic: bool = False
+    state: TaskState | None = None
+    reference: bool = False
+    identifier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListStatements:
+    """Lists and counts."""
+
+    task: str
+    """One task: topic, sequence → all columns."""
+    page: Callable[[Direction, Filter], str]
+    """A page: topic, start, size, reference, identifier → all columns."""
+    count: Callable[[Snapshot, Filter], str]
+    """Counts: topic, first, last, reference, identifier → topic, state, count, bound."""
+    results: str
+    """Results: since, until → topic, state, count."""
+    resolve: Mapping[tuple[bool, bool], str]
+    """A moment's sequence, by whether it precedes and whether the moment itself counts: moment → sequence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """All statements of a database."""
+
+    push: PushStatements
+    claim: ClaimStatements
+    hold: HoldStatements
+    revive: ReviveStatements
+    owner: OwnerStatements
+    topic: TopicStatements
+    list: ListStatements

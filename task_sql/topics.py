@@ -1,0 +1,98 @@
+"""Topics, their activation and their purge: one algorithm for all databases."""
+
+from collections.abc import Collection
+
+from task_api import FINISHED, INCEPTION, MAX_SEQUENCE, InvalidTaskError, TaskState
+
+from .arguments import checked_bound, checked_enum, checked_topic
+from .base import SqlRepository, T
+
+__all__ = ["SqlTopics"]
+
+
+class SqlTopics(SqlRepository[T]):
+    """Knows the topics, and deletes what is no longer wanted."""
+
+    def initialize(self, tx: T, topic: str) -> bool:
+        """Make a topic known; see `TaskRepository.initialize`."""
+        parameters = {"topic": checked_topic(topic)}
+        transaction, _ = self._open(tx)
+        rows = transaction.rows(self._statements.topic.initialize, parameters)
+        return bool(rows and rows[0][0])
+
+    def destroy(self, tx: T, topic: str) -> bool:
+        """Delete all tasks of a topic and forget it; see `TaskRepository.destroy`."""
+        parameters = {"topic": checked_topic(topic)}
+        transaction, _ = self._open(tx)
+        with self._dialect.unit(transaction):
+            if not transaction.run(self._statements.topic.forget, parameters):
+                return False
+            transaction.run(self._statements.topic.deactivate, parameters)
+            transaction.run(self._statements.topic.clear, parameters)
+            return True
+
+    def topics(self, tx: T) -> set[str]:
+        """Return the topics that are initialized; see `TaskRepository.topics`."""
+        transaction, _ = self._open(tx)
+        return {topic for (topic,) in transaction.rows(self._statements.topic.all)}
+
+    def activation(self, tx: T, topic: str) -> bool | None:
+        """Tell whether the topic is to be processed; see `TaskRepository.activation`."""
+        parameters = {"topic": checked_topic(topic)}
+        transaction, _ = self._open(tx)
+        rows = transaction.rows(self._statements.topic.activation, parameters)
+        return bool(rows[0][0]) if rows else None
+
+    def activate(self, tx: T, topic: str, active: bool) -> None:  # noqa: FBT001 - the value that is stored
+        """Store whether the topic is to be processed; see `TaskRepository.activate`."""
+        if not isinstance(active, bool):
+            message = f"active must be True or False, not {active!r}"
+            raise InvalidTaskError(message)
+        parameters = {"topic": checked_topic(topic), "active": active}
+        transaction, layout = self._open(tx)
+        transaction.run(self._statements.topic.activate, {**parameters, "notify": layout.notify})
+
+    def purge(
+        self,
+        tx: T,
+        topic: str,
+        *,
+        states: Collection[TaskState] = FINISHED,
+        first: int = INCEPTION,
+        last: int = MAX_SEQUENCE,
+    ) -> int:
+        """Delete tasks in the given states; see `TaskRepository.purge`."""
+        chosen = _checked_states(states)
+        parameters = {
+            "topic": checked_topic(topic),
+            "first": checked_bound("first", first),
+            "last": checked_bound("last", last),
+        }
+        if not chosen or first > last:
+            return 0
+        transaction, _ = self._open(tx)
+        return transaction.run(self._statements.topic.purge(chosen), parameters)
+
+    def purge_all(self, tx: T, topic: str) -> None:
+        """Delete every task of the topic; see `TaskRepository.purge_all`."""
+        parameters = {"topic": checked_topic(topic)}
+        transaction, _ = self._open(tx)
+        transaction.run(self._statements.topic.clear, parameters)
+
+    def refresh(self, tx: T) -> None:
+        """Renew the statistics; see `TaskRepository.refresh`."""
+        transaction, _ = self._open(tx)
+        transaction.run(self._statements.topic.refresh)
+
+
+def _checked_states(states: object) -> frozenset[TaskState]:
+    if isinstance(states, TaskState):
+        states = (states,)
+    if not isinstance(states, Collection) or isinstance(states, str):
+        message = f"states must be a collection of TaskState, not {type(states).__name__}"
+        raise InvalidTaskError(message)
+    chosen = frozenset(checked_enum(TaskState, state) for state in states)
+    if TaskState.ACTIVE in chosen:
+        message = "ACTIVE tasks are not purged, somebody works on them; expire or eject them first"
+        raise InvalidTaskError(message)
+    return chosen

@@ -1,0 +1,202 @@
+"""
+The caller's transaction, whatever it is, as the three verbs that the repositories need.
+
+People have what they have: a SQLAlchemy ``Connection`` or ``Session``, or a driver's own connection. Statements
+are SQL in the driver's own parameter style, so that one small adapter for each kind is enough, and none of them
+imports a package that the caller does not use already.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+from task_api import InvalidTaskError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import psycopg
+    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session, scoped_session
+
+__all__ = ["Parameters", "PostgresTransaction", "Row", "SqliteTransaction", "Transaction", "adapt"]
+
+Row: TypeAlias = tuple[Any, ...]
+Parameters: TypeAlias = Mapping[str, object]
+Translate: TypeAlias = Callable[[Exception], Exception | None]
+PostgresTransaction: TypeAlias = "Connection | Session | scoped_session[Any] | psycopg.Connection[Any]"
+SqliteTransaction: TypeAlias = "Connection | Session | scoped_session[Any] | sqlite3.Connection"
+
+_NOTHING: Final[Parameters] = {}
+
+
+class Transaction(Protocol):
+    """One transaction of the caller; never committed or rolled back here unless it is the library's own."""
+
+    home: object
+    """What the schema was found in: an engine, or the driver's connection. A key to remember that by."""
+
+    def rows(self, statement: str, parameters: Parameters = _NOTHING) -> list[Row]:
+        """Execute a statement and return all its rows."""
+        ...
+
+    def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
+        """Execute a statement and return how many rows it touched."""
+        ...
+
+    def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
+        """Execute a statement once for each set of parameters."""
+        ...
+
+    @property
+    def driver(self) -> Any:
+        """The driver's own connection, to ask about its transaction."""
+        ...
+
+
+class AlchemyTransaction:
+    """A SQLAlchemy connection. The statements show up in its log and events like any other."""
+
+    __slots__ = ("_connection", "_translate", "home")
+
+    def __init__(self, connection: "Connection", translate: Translate) -> None:
+        if connection.closed:
+            raise _closed()
+        if not connection.in_transaction():
+            connection.begin()  # what its first statement would do; asking the driver about it comes before that
+        self._connection = connection
+        self._translate = translate
+        self.home: object = connection.engine
+
+    @property
+    def driver(self) -> Any:
+        return self._connection.connection.driver_connection
+
+    def rows(self, statement: str, parameters: Parameters = _NOTHING) -> list[Row]:
+        return list(self._execute(statement, parameters).fetchall())
+
+    def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
+        return int(self._execute(statement, parameters).rowcount)
+
+    def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
+        self._execute(statement, list(parameters))
+
+    def _execute(self, statement: str, parameters: Any) -> Any:
+        try:
+            return self._connection.exec_driver_sql(statement, parameters or None)
+        except Exception as error:
+            if known := self._translate(getattr(error, "orig", error)):
+                raise known from error
+            raise
+
+
+class DriverTransaction:
+    """A driver's own connection, through one cursor."""
+
+    __slots__ = ("_cursor", "_translate", "driver", "home")
+
+    def __init__(self, connection: Any, cursor: Any, home: object, translate: Translate) -> None:
+        self._cursor = cursor
+        self._translate = translate
+        self.driver: Any = connection
+        self.home = home
+
+    def rows(self, statement: str, parameters: Parameters = _NOTHING) -> list[Row]:
+        self._execute(self._cursor.execute, statement, parameters)
+        return self._cursor.fetchall()  # type: ignore[no-any-return]
+
+    def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
+        self._execute(self._cursor.execute, statement, parameters)
+        return self._cursor.rowcount  # type: ignore[no-any-return]
+
+    def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
+        self._execute(self._cursor.executemany, statement, parameters)
+
+    def _execute(self, execute: Callable[..., object], statement: str, parameters: object) -> None:
+        try:
+            execute(statement, parameters)
+        except Exception as error:
+            if known := self._translate(error):
+                raise known from error
+            raise
+
+
+def _psycopg(connection: "psycopg.Connection[Any]", translate: Translate) -> Transaction:
+    import psycopg
+    from psycopg.rows import tuple_row
+
+    if connection.closed:
+        raise _closed()
+    cursor = psycopg.Cursor(connection, row_factory=tuple_row)
+    return DriverTransaction(connection, cursor, connection, translate)
+
+
+def _sqlite3(connection: "sqlite3.Connection", translate: Translate) -> Transaction:
+    import sqlite3
+
+    try:
+        cursor = connection.cursor()
+    except sqlite3.ProgrammingError as error:
+        message = f"the sqlite3 connection can't be used here, pass an open one of this thread: {error}"
+        raise InvalidTaskError(message) from error
+    cursor.row_factory = None
+    return DriverTransaction(connection, cursor, None, translate)
+
+
+Adapter: TypeAlias = Callable[[Any, Translate], Transaction]
+
+
+def _closed() -> InvalidTaskError:
+    return InvalidTaskError("the connection that was passed as the transaction is closed; pass an open one")
+
+
+def _alchemy(database: str) -> Adapter:
+    def adapt_connection(connection: "Connection", translate: Translate) -> Transaction:
+        dialect = connection.dialect
+        if dialect.name != database or dialect.driver not in _DRIVERS[database]:
+            message = (
+                f"this repository is for {database} through {' or '.join(_DRIVERS[database])},"
+                f" but the connection is for {dialect.name} through {dialect.driver}"
+            )
+            raise InvalidTaskError(message)
+        return AlchemyTransaction(connection, translate)
+
+    return adapt_connection
+
+
+_DRIVERS: Final = {"postgresql": ("psycopg", "psycopg_async"), "sqlite": ("pysqlite", "aiosqlite")}
+_DRIVER_CONNECTIONS: Final[Mapping[tuple[str, str], Adapter]] = {
+    ("postgresql", "psycopg"): _psycopg,
+    ("sqlite", "sqlite3"): _sqlite3,
+}
+
+
+_ADAPTERS: Final[dict[tuple[str, type], Adapter]] = {}
+
+
+def _adapter(database: str, kind: type) -> Adapter:
+    """Find the adapter by the names of the classes, so that nothing is imported to ask."""
+    for cls in kind.__mro__:
+        package = cls.__module__.partition(".")[0]
+        if package == "sqlalchemy" and cls.__name__ == "Connection":
+            return _alchemy(database)
+        if package == "sqlalchemy" and cls.__name__ in ("Session", "scoped_session"):
+            adapt_connection = _alchemy(database)
+            return lambda session, translate: adapt_connection(session.connection(), translate)
+        if cls.__name__ == "Connection" and (database, package) in _DRIVER_CONNECTIONS:
+            return _DRIVER_CONNECTIONS[database, package]
+    hint = {"Engine": "; use `with engine.begin() as connection:`"}.get(kind.__name__, "")
+    if kind.__name__.startswith("Async"):
+        hint = "; wrap the repository: AsyncTaskRepository(repository)"
+    message = (
+        f"a transaction on {database} is a SQLAlchemy Connection or Session, or a connection of its driver,"
+        f" not {kind.__module__}.{kind.__qualname__}{hint}"
+    )
+    raise InvalidTaskError(message)
+
+
+def adapt(database: str, tx: Any, translate: Translate) -> Transaction:
+    """Wrap what the caller passed as the transaction; errors go through ``translate``."""
+    kind = database, type(tx)
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = _adapter(*kind)
+    return _ADAPTERS[kind](tx, translate)
