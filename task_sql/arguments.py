@@ -16,6 +16,7 @@ __all__ = [
     "checked_size",
     "checked_task",
     "checked_tasks",
+    "checked_text",
     "checked_timeout",
     "checked_topic",
     "storable",
@@ -106,6 +107,14 @@ def checked_tasks(tasks: Iterable[object]) -> list[Task]:
         message = f"tasks must be an iterable of Task, not {type(tasks).__name__}"
         raise InvalidTaskError(message)
     return list(dict.fromkeys(checked_task(task) for task in tasks))
+
+
+def checked_text(name: str, text: object) -> str | None:
+    """Return a text, if there is one."""
+    if text is None or isinstance(text, str):
+        return text
+    message = f"{name} must be a str or None, not {type(text).__name__}"
+    raise InvalidTaskError(message)
 
 
 def storable(text: str | None) -> str | None:

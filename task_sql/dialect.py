@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 from weakref import WeakKeyDictionary
 
 from task_api import Claim, Condition, Order, SchemaError
@@ -14,9 +14,13 @@ from .schema.layout import VERSION, Layout
 from .statements import Statements
 from .transaction import Parameters, Row, Transaction, adapt
 
-__all__ = ["Dialect", "Poll"]
+__all__ = ["Decided", "Dialect", "Poll"]
 
 _UPGRADE = "upgrade it with task_sql.schema.upgrade(connection)"
+
+
+Decided: TypeAlias = tuple[int, str | None, object, object]
+"""A decision as it is stored: state, output, due time, and time from now till then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,12 @@ class Dialect(ABC):
         """Turn columns of equal length into parameters that a statement can read as rows."""
 
     @abstractmethod
+    def decisions(
+        self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]
+    ) -> dict[str, object]:
+        """Turn tasks and what is decided on each into parameters."""
+
+    @abstractmethod
     def moment(self, value: datetime | None) -> object:
         """Turn an aware moment into a parameter."""
 
@@ -137,6 +147,3 @@ class Dialect(ABC):
 
     def recall(self, tx: Transaction) -> None:  # noqa: B027 - not every database has to
         """See to it that the statements can tell what this transaction has claimed for itself."""
-
-    def rearm(self, tx: Transaction, topic: str, sequence: int) -> None:  # noqa: B027 - as above
-        """Keep a task claimed that the claiming transaction has just changed."""

@@ -37,6 +37,8 @@ def prepare_sqlite(engine: "Engine") -> None:
     """Set up an engine's SQLite connections as `create_engine` does; for an async engine its ``sync_engine``."""
     from sqlalchemy import event
 
+    isolation = getattr(engine.dialect, "_on_connect_isolation_level", None)
+
     @event.listens_for(engine, "connect")
     def connect(connection: "sqlite3.Connection", _record: object) -> None:
         connection.isolation_level = None  # the driver begins nothing by itself, see below
@@ -48,4 +50,5 @@ def prepare_sqlite(engine: "Engine") -> None:
 
     @event.listens_for(engine, "begin")
     def begin(connection: "Connection") -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        if connection.get_execution_options().get("isolation_level", isolation) != "AUTOCOMMIT":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -29,6 +29,9 @@ class SqlTaskJuncture(SqlRepository[T]):
         """Release every complete group; see `TaskJuncture.junction`."""
         checked_topic(topic)
         checked_enum(Junction, junction)
+        if not isinstance(groups, Iterable) or isinstance(groups, str):
+            message = f"groups are collections of identifiers in an iterable, not {type(groups).__name__}"
+            raise InvalidTaskError(message)
         members = [members for group in groups if (members := _members(group))]
         if not members:
             return set()

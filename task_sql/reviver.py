@@ -22,12 +22,13 @@ from .arguments import (
     checked_size,
     checked_task,
     checked_tasks,
+    checked_text,
     checked_topic,
     storable,
 )
 from .base import T
 from .sink import SqlTaskSink
-from .transaction import Row, Transaction
+from .transaction import Parameters, Row, Transaction
 
 __all__ = ["SqlTaskReviver"]
 
@@ -50,6 +51,10 @@ class SqlTaskReviver(SqlTaskSink[T]):
             return {}
         transaction, layout = self._open(tx)
         with self._dialect.unit(transaction):
+            if _replaces(revivification):
+                parameters = {"topic": topic, **self._dialect.table(sequences=[task.sequence for task in named])}
+                found = transaction.rows(self._statements.revive.identifiers, parameters)
+                self._serialize(transaction, topic, (identifier for (identifier,) in found))
             rows = self._lock_named(transaction, topic, named)
             return self._revive(transaction, topic, revivification, rows, notify=layout.notify)
 
@@ -78,7 +83,10 @@ class SqlTaskReviver(SqlTaskSink[T]):
             return {}
         transaction, layout = self._open(tx)
         with self._dialect.unit(transaction):
-            rows = transaction.rows(self._statements.revive.by_state(state), parameters)
+            if _replaces(revivification):
+                rows = self._lock_alone(transaction, topic, state, parameters)
+            else:
+                rows = transaction.rows(self._statements.revive.by_state(state), parameters)
             if not rows:
                 return {}
             rows.sort()
@@ -91,16 +99,18 @@ class SqlTaskReviver(SqlTaskSink[T]):
             wrong = f"results are a mapping from task to TaskResult, not {type(results).__name__}"
             raise InvalidTaskError(wrong)
         states = {checked_task(task): checked_enum(TaskResult, result).state for task, result in results.items()}
+        text = storable(checked_text("message", message))
         if not states:
             return
         transaction, _ = self._open(tx)
         with self._dialect.unit(transaction):
             self._lock_named(transaction, topic, list(states))
-            table = self._dialect.table(
-                sequences=[task.sequence for task in states], states=[int(state) for state in states.values()]
-            )
-            parameters = {"topic": topic, "message": storable(message), **table}
-            transaction.run(self._statements.revive.reassign, parameters)
+            for target in set(states.values()):
+                chosen = self._dialect.table(
+                    sequences=[task.sequence for task, state in states.items() if state is target]
+                )
+                parameters = {"topic": topic, "message": text, **chosen}
+                transaction.run(self._statements.revive.reassign(target), parameters)
 
     def reassign_all(
         self,
@@ -122,12 +132,22 @@ class SqlTaskReviver(SqlTaskSink[T]):
             "topic": topic,
             "first": checked_bound("first", first),
             "last": checked_bound("last", last),
-            "message": storable(message),
+            "message": storable(checked_text("message", message)),
         }
         if state is target or first > last:
             return 0
         transaction, _ = self._open(tx)
         return transaction.run(self._statements.revive.reassign_all(state, target, skip_locked), parameters)
+
+    def _lock_alone(self, transaction: Transaction, topic: str, state: TaskState, parameters: Parameters) -> list[Row]:
+        """Lock tasks of a state after their identifiers, which is the order of a push."""
+        chosen = transaction.rows(self._statements.revive.chosen(state), parameters)
+        if not chosen:
+            return []
+        sequences, identifiers = zip(*chosen, strict=True)
+        self._serialize(transaction, topic, identifiers)
+        table = self._dialect.table(sequences=sequences)
+        return transaction.rows(self._statements.revive.again(state), {"topic": topic, **table})
 
     def _lock_named(self, transaction: Transaction, topic: str, tasks: Sequence[Task]) -> list[Row]:
         """Lock tasks that may be revived; return their rows in the order of the tasks."""
@@ -159,7 +179,7 @@ class SqlTaskReviver(SqlTaskSink[T]):
         transaction.run(self._statements.revive.retire, parameters)
         insertion = _INSERTIONS[revivification]
         states = [int(TaskState.READY)] * len(old)
-        if insertion is not Insertion.APPEND:
+        if _replaces(revivification):
             self._retire(transaction, topic, (task.identifier for task in old), insertion)
             last = {task.identifier: index for index, task in enumerate(old)}
             for index, task in enumerate(old):
@@ -168,6 +188,10 @@ class SqlTaskReviver(SqlTaskSink[T]):
         copied = {**parameters, **self._dialect.table(sequences=sequences, states=states)}
         copies = self._dialect.copy(transaction, copied, len(old))
         return {task: Task(copies[task.sequence], task.identifier, task.input) for task in old}
+
+
+def _replaces(revivification: Revivification) -> bool:
+    return revivification in (Revivification.REPLACE, Revivification.SUPERSEDE)
 
 
 def _checked_revivable(state: object) -> TaskState:

@@ -69,7 +69,9 @@ class SqlTaskSink(SqlRepository[T]):
         transaction, layout = self._open(tx)
         with dialect.unit(transaction):
             if insertion is not Insertion.APPEND:
-                self._retire(transaction, topic, [row[0] for row in rows], insertion)
+                identifiers = [row[0] for row in rows]
+                self._serialize(transaction, topic, identifiers)
+                self._retire(transaction, topic, identifiers, insertion)
             sequences = dialect.insert(transaction, layout, topic, rows)
             if not sequences:
                 raise UnknownTopicError(topic)
@@ -78,14 +80,14 @@ class SqlTaskSink(SqlRepository[T]):
                 raise TaskError(message)
         return [Task(sequence, row[0], row[1]) for sequence, row in zip(sequences, rows, strict=True)]
 
+    def _serialize(self, transaction: Transaction, topic: str, identifiers: Iterable[str]) -> None:
+        """Be alone with the identifiers from here to the end of the transaction, among those that replace tasks."""
+        self._dialect.serialize(transaction, topic, sorted(set(identifiers)), INSERTING)
+
     def _retire(self, transaction: Transaction, topic: str, identifiers: Iterable[str], insertion: Insertion) -> None:
-        """Make older tasks redundant, alone with the identifiers from here to the end of the transaction."""
-        identifiers = sorted(set(identifiers))
-        self._dialect.serialize(transaction, topic, identifiers, INSERTING)
-        transaction.run(
-            self._statements.push.retire[insertion],
-            {"topic": topic, "salt": INSERTING, **self._dialect.table(identifiers=identifiers)},
-        )
+        """Make older tasks redundant, or delete them."""
+        table = self._dialect.table(identifiers=sorted(set(identifiers)))
+        transaction.run(self._statements.push.retire[insertion], {"topic": topic, "salt": INSERTING, **table})
 
     def _rows(self, creations: list[TaskCreation], insertion: Insertion) -> list[Row]:
         if insertion is Insertion.APPEND:

@@ -26,7 +26,7 @@ from .arguments import (
     storable,
 )
 from .base import SqlRepository, T
-from .dialect import Poll
+from .dialect import Decided, Poll
 from .transaction import Transaction
 
 __all__ = ["SqlTaskSource"]
@@ -137,9 +137,8 @@ class SqlTaskSource(SqlRepository[T]):
                 self._lock(transaction, topic, claims)
             for claim, tasks in claims.items():
                 decided = [self._decided(decisions[task]) for task in tasks]
-                states, outputs, dues, delays = zip(*decided, strict=True)
-                parameters = self._claims(topic, tasks, states=states, outputs=outputs, dues=dues, delays=delays)
-                self._hold(transaction, self._statements.hold.complete[claim], topic, tasks, parameters)
+                statement, parameters = self._completion(claim, tasks, decided)
+                self._hold(transaction, statement, topic, tasks, {"topic": topic, **parameters})
 
     def release(self, tx: T, topic: str, tasks: Iterable[Task]) -> None:
         """Give held tasks back unstarted; see `TaskSource.release`."""
@@ -170,8 +169,6 @@ class SqlTaskSource(SqlRepository[T]):
                 },
             ):
                 raise LostTaskError(topic, [task])
-            if task.claim is Claim.TRANSACTION:
-                self._dialect.rearm(transaction, topic, task.sequence)
 
     def promote(self, tx: T, topic: str) -> int:
         """Make due tasks READY; see `TaskSource.promote`."""
@@ -226,19 +223,29 @@ class SqlTaskSource(SqlRepository[T]):
         if len(held) != len(tasks):
             raise _lost(topic, tasks, held)
 
-    def _claims(self, topic: str, tasks: Sequence[Task], **columns: Sequence[object]) -> dict[str, object]:
+    def _completion(
+        self, claim: Claim, tasks: Sequence[Task], decided: Sequence[Decided]
+    ) -> tuple[str, dict[str, object]]:
+        """Decide all alike where they are, as most batches are; else each its own way."""
+        hold = self._statements.hold
+        held = {"owner": self.owner, "number": len(tasks)}
+        sequences, tokens = [task.sequence for task in tasks], [task.token for task in tasks]
+        if any(other != decided[0] for other in decided):
+            return hold.complete[claim], {**held, **self._dialect.decisions(sequences, tokens, decided)}
+        state, output, due, delay = decided[0]
+        alike = {"state": state, "output": output, "due": due, "delay": delay}
+        table = self._dialect.table(sequences=sequences, tokens=tokens)
+        return hold.complete_same[claim], {**held, **table, **alike}
+
+    def _claims(self, topic: str, tasks: Sequence[Task]) -> dict[str, object]:
         return {
             "topic": topic,
             "owner": self.owner,
             "number": len(tasks),
-            **self._dialect.table(
-                sequences=[task.sequence for task in tasks],
-                tokens=[task.token for task in tasks],
-                **columns,
-            ),
+            **self._dialect.table(sequences=[task.sequence for task in tasks], tokens=[task.token for task in tasks]),
         }
 
-    def _decided(self, decision: TaskDecision) -> tuple[int, str | None, object, object]:
+    def _decided(self, decision: TaskDecision) -> Decided:
         due, delay = self._dialect.due(decision.due)
         return int(decision.state), storable(decision.output), due, delay
 

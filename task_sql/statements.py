@@ -65,8 +65,10 @@ class HoldStatements:
 
     complete_one: Mapping[Claim, str]
     """Decide one task: sequence, token, state, output, due, delay."""
+    complete_same: Mapping[Claim, str]
+    """Decide tasks alike: state, output, due, delay."""
     complete: Mapping[Claim, str]
-    """Decide tasks: states, outputs, dues, delays."""
+    """Decide tasks, each its own way: what `Dialect.decisions` makes of them."""
     release: str
     """Make tasks READY again."""
     extend: str
@@ -83,6 +85,12 @@ class HoldStatements:
 class ReviveStatements:
     """Reviving, reassigning and junctions."""
 
+    identifiers: str
+    """The identifiers of tasks: topic, sequences → identifier."""
+    chosen: Callable[[TaskState], str]
+    """The tasks that `by_state` would lock, without a lock → sequence, identifier."""
+    again: Callable[[TaskState], str]
+    """Lock those that are still in the state: topic, sequences → as `named`."""
     named: str
     """Lock revivable tasks: topic, sequences → sequence, identifier, input, attempt, token."""
     by_state: Callable[[TaskState], str]
@@ -91,8 +99,8 @@ class ReviveStatements:
     """Make locked tasks READY: topic, sequences."""
     retire: str
     """Make locked tasks RECREATED: topic, sequences."""
-    reassign: str
-    """Give locked tasks other states: topic, sequences, states, message."""
+    reassign: Callable[[TaskState], str]
+    """Give locked tasks another state: topic, sequences, message."""
     reassign_all: Callable[[TaskState, TaskState, bool], str]
     """Give all tasks of a state another one, skipping locked ones or not: topic, first, last, message."""
     junction: Mapping[Junction, str]

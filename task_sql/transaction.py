@@ -44,7 +44,7 @@ class Transaction(Protocol):
         ...
 
     def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
-        """Execute a statement once for each set of parameters."""
+        """Execute a statement once for each set of parameters, of which there may be none."""
         ...
 
     @property
@@ -78,7 +78,8 @@ class AlchemyTransaction:
         return int(self._execute(statement, parameters).rowcount)
 
     def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
-        self._execute(statement, list(parameters))
+        if parameters:
+            self._execute(statement, list(parameters))
 
     def _execute(self, statement: str, parameters: Any) -> Any:
         try:
@@ -109,7 +110,8 @@ class DriverTransaction:
         return self._cursor.rowcount  # type: ignore[no-any-return]
 
     def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
-        self._execute(self._cursor.executemany, statement, parameters)
+        if parameters:
+            self._execute(self._cursor.executemany, statement, parameters)
 
     def _execute(self, execute: Callable[..., object], statement: str, parameters: object) -> None:
         try:

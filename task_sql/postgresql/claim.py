@@ -6,8 +6,8 @@ and takes a lock on each identifier that it can have at once; the second, which 
 before those locks were had, judges the candidates again and claims them. The locks last to the end of the
 transaction, as long as the claim is not visible to others.
 
-Locks on single identifiers take shared memory of a fixed size, so that only small polls take them, each beside a
-shared lock on a group of identifiers; big polls lock the groups.
+Locks on single identifiers take shared memory of a fixed size, so that only the first so many candidates of a poll take
+them, each beside a shared lock on a group of identifiers; for the rest, groups are locked as a whole.
 """
 
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from typing import Final
 from task_api import Claim, Condition, Order
 
 from ..statements import ClaimStatements
-from .sql import KEY, NOTIFY, NOW, sql
+from .sql import CLAIMED, KEY, NOTIFY, NOW, sql
 
-__all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "PROBE", "REARM"]
+__all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "PROBE"]
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", ""), Order.LAST_IN_FIRST_OUT: (">", " DESC")}
 _SINGULAR: Final = tuple(condition for condition in Condition if condition is not Condition.NONE)
@@ -28,36 +28,44 @@ _BLOCKING: Final = {
     Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (2, 3),
     Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (2, 3, 4),
 }
+_SINGLE: Final = 500
+"""How many identifiers of a poll are locked singly."""
 _REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 
-# A poll locks rows, so the one that changed a row last may still be running; what this transaction has claimed
-# for itself looks the same, and is left out by this.
-_FREE: Final = "(t.xmax = 0 OR NOT task_claimed(t.xmax))"
+_OWN: Final = f"CAST((SELECT coalesce({CLAIMED}, '{{}}')) AS bigint[])"
 
 # No READY task lies below the floor, except one that came back to READY: those are listed in "late".
 _START: Final = """(
         SELECT least(CAST(:floor AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = :topic AND l.late IS NOT NULL)"""
 
-_TRANSACTIONAL: Final = "t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1"
 _CLAIM: Final = f"""
 UPDATE task AS t SET
     state = 0, owner = :owner, attempt = t.attempt + 1, token = t.token + 1, late = NULL,
     polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
-FROM claimed AS c
-WHERE t.topic = :topic AND t.sequence = c.sequence
+WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM claimed))
 RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token"""
 
 
 def _ready(order: Order) -> str:
     start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    return f"t.topic = :topic AND t.state = 1 AND {_FREE}{start}"
+    return f"t.topic = :topic AND t.state = 1 AND t.sequence <> ALL ({_OWN}){start}"
 
 
 def _claiming(claim: Claim, source: str) -> str:
     """Claim the rows of a SELECT that lacks its columns."""
     if claim is Claim.TRANSACTION:
-        return f"\nSELECT {_TRANSACTIONAL}{source}\n"
+        return f"""
+WITH claimed AS MATERIALIZED (
+    SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token{source}
+),
+noted AS MATERIALIZED (
+    SELECT set_config('topiq.claimed', concat_ws(
+        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+    FROM claimed
+)
+SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
+"""
     return f"""
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence{source}
@@ -91,58 +99,59 @@ def _no_sibling(state: str, more: str = "") -> str:
 
 def _unblocked(order: Order, condition: Condition) -> str:
     before, _ = _DIRECTIONS[order]
-    clauses = _no_sibling("0") + _no_sibling("1", f" AND s.sequence {before} t.sequence")
+    start = f" AND s.sequence >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
+    clauses = _no_sibling("0") + _no_sibling("1", f" AND s.sequence {before} t.sequence{start}")
     return clauses + "".join(_no_sibling(str(state)) for state in _BLOCKING[condition])
 
 
-def _candidates(order: Order, condition: Condition, *, small: bool) -> str:
+def _candidates(order: Order, condition: Condition) -> str:
     _, direction = _DIRECTIONS[order]
-    group = "pg_try_advisory_xact_lock{}(hashtextextended(CAST(:topic AS text), 4) + (c.key & 63))"
-    lock = group.format("")
-    if small:
-        lock = f"{group.format('_shared')} AND pg_try_advisory_xact_lock(c.key)"
+    group = "(hashtextextended(CAST(:topic AS text), 4) + (c.key & 63))"
     return sql(f"""
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key
+    SELECT
+        t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key,
+        row_number() OVER (ORDER BY t.sequence + 0{direction}) AS rank
     FROM task AS t
     WHERE {_ready(order)}{_unblocked(order, condition)}
-    AND (pg_current_xact_id_if_assigned() IS NULL OR (
+    AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = :topic AND s.state + 0 = 1 AND s.identifier = t.identifier
-        AND s.xmax <> 0 AND task_claimed(s.xmax) LIMIT 1
-    ) IS NULL)
+        WHERE s.topic = :topic AND s.sequence = ANY ({_OWN}) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
     AND {_REGISTERED}
     ORDER BY t.sequence + 0{direction}
     OFFSET 0
 ) AS c
-WHERE {lock}
+WHERE CASE
+    WHEN c.rank <= {_SINGLE} THEN pg_try_advisory_xact_lock_shared{group} AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock{group}
+END
 LIMIT :size
 """)
 
 
 def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
+    # As an integer, the state has no index that could be preferred to the key.
     source = f"""
     FROM task AS t
-    WHERE t.topic = :topic AND t.sequence = ANY(:sequences) AND t.state = 1{_unblocked(order, condition)}
+    WHERE t.topic = :topic AND t.sequence = ANY (:sequences) AND CAST(t.state AS integer) = 1\
+{_unblocked(order, condition)}
     FOR UPDATE OF t SKIP LOCKED"""
     return sql(_claiming(claim, source))
 
 
-CANDIDATES: Final[Mapping[tuple[Order, Condition, bool], str]] = {
-    (order, condition, small): _candidates(order, condition, small=small)
-    for order, condition, small in product(Order, _SINGULAR, (True, False))
+CANDIDATES: Final[Mapping[tuple[Order, Condition], str]] = {
+    (order, condition): _candidates(order, condition) for order, condition in product(Order, _SINGULAR)
 }
-"""Find and lock candidates, in a small poll or a big one: topic, owner, floor, size → sequence, isolation."""
+"""Find and lock candidates: topic, owner, floor, size → sequence, isolation."""
 
 CLAIM_CANDIDATES: Final[Mapping[tuple[Order, Condition, Claim], str]] = {
     (order, condition, claim): _claim_candidates(order, condition, claim)
     for order, condition, claim in product(Order, _SINGULAR, Claim)
 }
 """Claim candidates: topic, owner, sequences, lease → as poll."""
-
-REARM: Final = sql("SELECT FROM task WHERE topic = :topic AND sequence = :sequence FOR UPDATE")
-"""Lock a row again that one's own transaction has changed: topic, sequence."""
 
 PROBE: Final = sql("""
 SELECT
@@ -165,8 +174,7 @@ WITH due AS MATERIALIZED (
     FOR UPDATE SKIP LOCKED
 )
 UPDATE task AS t SET state = 1, late = t.sequence
-FROM due AS d
-WHERE t.topic = :topic AND t.sequence = d.sequence
+WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM due))
 RETURNING {NOTIFY}
 """),
     next_due=sql("SELECT min(due) FROM task WHERE topic = :topic AND state = 4 AND due IS NOT NULL"),

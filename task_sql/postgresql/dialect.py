@@ -1,18 +1,19 @@
 """PostgreSQL, through psycopg."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
 from task_api import Condition, InvalidTaskError, Order, SchemaError
 
-from ..dialect import Dialect, Poll
+from ..dialect import Decided, Dialect, Poll
 from ..schema.layout import Layout
 from ..statements import Statements
 from ..transaction import Parameters, Row, Transaction
-from .claim import CANDIDATES, CLAIM, CLAIM_CANDIDATES, REARM
+from .claim import CANDIDATES, CLAIM, CLAIM_CANDIDATES
 from .floor import Floor
 from .hold import HOLD
 from .listing import LIST
@@ -26,8 +27,6 @@ __all__ = ["PostgresDialect"]
 _UNDEFINED: Final = frozenset({"42P01", "42703", "42883"})
 """The SQLSTATEs of a missing table, column or function."""
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
-_SMALL: Final = 500
-"""The size of a poll that locks single identifiers."""
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
 _FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
@@ -81,6 +80,16 @@ class PostgresDialect(Dialect):
 
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         return {name: list(values) for name, values in columns.items()}
+
+    def decisions(
+        self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]
+    ) -> dict[str, object]:
+        by_sequence = dict(zip(sequences, decided, strict=True))
+        return {
+            "sequences": sequences,
+            "tokens": tokens,
+            "decisions": json.dumps(by_sequence, ensure_ascii=False, default=_as_text),
+        }
 
     def moment(self, value: datetime | None) -> datetime | None:
         return value
@@ -137,7 +146,7 @@ class PostgresDialect(Dialect):
         return rows
 
     def _claim_singular(self, tx: Transaction, poll: Poll, parameters: Parameters) -> list[Row]:
-        find = CANDIDATES[poll.order, poll.condition, poll.size <= _SMALL]
+        find = CANDIDATES[poll.order, poll.condition]
         take = CLAIM_CANDIDATES[poll.order, poll.condition, poll.claim]
         claimed: list[Row] = []
         for _ in range(_ROUNDS):
@@ -152,8 +161,10 @@ class PostgresDialect(Dialect):
                 break
         return claimed
 
-    def rearm(self, tx: Transaction, topic: str, sequence: int) -> None:
-        tx.rows(REARM, {"topic": topic, "sequence": sequence})
+
+def _as_text(value: object) -> str:
+    """Write a due time as PostgreSQL reads it."""
+    return value.isoformat() if isinstance(value, datetime) else f"{cast('timedelta', value).total_seconds():f} seconds"
 
 
 def _require_fresh_snapshots(isolation: str) -> None:

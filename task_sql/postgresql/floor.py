@@ -11,6 +11,7 @@ number was seen: it drew its own number before (one generator, cache 1), and had
 the floor moves in two steps. First, the highest sequence seen so far is fenced by a transaction id that is assigned
 after it was seen. Once every transaction below the fence has ended, everything below that sequence is settled, and the
 floor is the lowest READY task as a plain read sees it, claims that may yet be rolled back included, or that sequence.
+Only a transaction that has not written yet can judge: another reads past its own claims.
 """
 
 from threading import Lock
@@ -22,19 +23,19 @@ from .claim import PROBE
 __all__ = ["Floor"]
 
 _STRIDE: Final = 500
-"""How many tasks are polled between two probes."""
+"""How many tasks are polled between two probes, once there is a floor."""
 
 
 class Floor:
     """The floor of one topic, as one repository knows it."""
 
-    __slots__ = ("_fence", "_fenced", "_lock", "_polled", "_seen", "sequence")
+    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "sequence")
 
     def __init__(self) -> None:
         self.sequence = 0
         """No READY task lies below this sequence, unless it is noted as late."""
+        self._left = 0
         self._seen = 0
-        self._polled = 0
         self._fenced = 0
         self._fence: int | None = None
         self._lock = Lock()
@@ -43,21 +44,24 @@ class Floor:
         """Note what a poll brought."""
         with self._lock:
             self._seen = max(self._seen, highest)
-            self._polled += number
+            self._left -= number
 
     def advance(self, tx: Transaction, topic: str) -> None:
         """Move up, if enough has been polled since the last time; to be called before a poll."""
         with self._lock:
-            if self._polled < _STRIDE:
+            if self._left > 0:
                 return
-            self._polled = 0
+            self._left = _STRIDE if self.sequence else 1
             seen = self._seen
         [(own, oldest, lowest)] = tx.rows(PROBE, {"topic": topic, "floor": self.sequence})
+        if own is None:  # a transaction that has written may have claimed tasks itself, and reads past them
+            return
         # Critical section: threads may come back in another order, none of them may move the floor down.
         with self._lock:
             if self._fence is not None and oldest >= self._fence:
                 settled = self._fenced if lowest is None else min(self._fenced, lowest)
                 self.sequence = max(self.sequence, settled)
                 self._fence = None
-            if self._fence is None and own is not None:
-                self._fenced, self._fence = seen, own
+            if self._fence is None:
+                # The lowest READY task was seen before the id was assigned too: the snapshot is older than that.
+                self._fenced, self._fence = max(seen, lowest or 0), own

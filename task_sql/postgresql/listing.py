@@ -12,6 +12,10 @@ from .sql import sql
 __all__ = ["LIST"]
 
 
+# Every state is open or finished; saying so leads to the two indexes that know identifiers.
+_IDENTIFIER: Final = "identifier = :identifier AND (state + 0 = ANY('{0,1,2,3,4}') OR state >= 5)"
+
+
 def _where(*conditions: str) -> str:
     return " AND ".join(condition for condition in conditions if condition)
 
@@ -24,7 +28,7 @@ def _page(direction: Direction, filters: Filter) -> str:
         f"sequence {beyond} :start",
         "" if filters.state is None else f"state = {filters.state:d}",
         "reference = :reference" if filters.reference else "",
-        "identifier = :identifier" if filters.identifier else "",
+        _IDENTIFIER if filters.identifier else "",
     )
     return sql(f"\nSELECT {COLUMNS} FROM task\nWHERE {where}\nORDER BY sequence {order} LIMIT :size\n")
 
@@ -35,7 +39,7 @@ def _count(snapshot: Snapshot, filters: Filter) -> str:
         "sequence BETWEEN :first AND :last",
         "topic = :topic" if filters.topic else "",
         "reference = :reference" if filters.reference else "",
-        "identifier = :identifier" if filters.identifier else "",
+        _IDENTIFIER if filters.identifier else "",
     )
     state = "" if filters.state is None else f"state = {filters.state:d}"
     if snapshot is Snapshot.TOTAL:

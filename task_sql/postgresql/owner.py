@@ -24,8 +24,8 @@ WITH left_behind AS MATERIALIZED (
     FOR UPDATE OF t SKIP LOCKED
 )
 UPDATE task AS t SET state = 2
-FROM left_behind AS l
-WHERE t.topic = l.topic AND t.sequence = l.sequence
+WHERE t.topic = ANY (ARRAY(SELECT DISTINCT topic FROM left_behind))
+AND t.sequence = ANY (ARRAY(SELECT sequence FROM left_behind))
 """),
     purge=sql(f"""
 DELETE FROM task_owner AS o

@@ -5,7 +5,7 @@ from typing import Final
 from task_api import Insertion
 
 from ..statements import PushStatements
-from .sql import KEY, NOTIFY, NOW, sql
+from .sql import KEY, NOTIFY, NOW, UNLOCK, sql
 
 __all__ = ["PUSH"]
 
@@ -14,13 +14,23 @@ __all__ = ["PUSH"]
 # have come rely on it (see floor.py).
 _KNOWN: Final = "pg_current_xact_id() IS NOT NULL AND EXISTS (SELECT FROM task_topic WHERE topic = :topic)"
 
-_UNLOCK: Final = f"""
-unlocked AS (
-    DELETE FROM task_mutex
-    WHERE key IN (SELECT {KEY.format(identifier="i", salt=":salt")} FROM unnest(CAST(:identifiers AS text[])) AS i)
-)"""
-_OPEN: Final = "t.topic = :topic AND t.identifier = ANY(:identifiers) AND t.state + 0 = ANY('{{{states}}}')"
-_DONE: Final = "t.topic = :topic AND t.identifier = ANY(:identifiers) AND t.state >= 5"
+
+def _retire(states: str, change: str) -> str:
+    """Change older tasks, which are locked in the order of their sequences like everywhere else."""
+    return sql(f"""
+WITH {UNLOCK},
+older AS MATERIALIZED (
+    SELECT t.sequence FROM task AS t
+    WHERE t.topic = :topic AND t.identifier = ANY (:identifiers) AND {states}
+    ORDER BY t.sequence
+    FOR UPDATE
+)
+{change} WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+""")
+
+
+_READY: Final = "t.state + 0 = 1"
+_OPEN_OR: Final = "(t.state + 0 = ANY ('{1,2,3,4}') OR "
 _REDUNDANT: Final = "UPDATE task AS t SET state = 8, late = NULL, descent = greatest(t.descent, t.state)"
 
 PUSH: Final = PushStatements(
@@ -51,7 +61,7 @@ RETURNING sequence, {NOTIFY}
 WITH original AS MATERIALIZED (
     SELECT t.topic, t.identifier, t.input, t.reference, g.state, t.sequence
     FROM unnest(CAST(:sequences AS bigint[]), CAST(:states AS smallint[])) WITH ORDINALITY AS g (sequence, state, rank)
-    JOIN task AS t ON t.topic = :topic AND t.sequence = g.sequence
+    CROSS JOIN LATERAL (SELECT * FROM task AS t WHERE t.topic = :topic AND t.sequence = g.sequence OFFSET 0) AS t
     ORDER BY g.rank
 )
 INSERT INTO task (topic, sequence, identifier, input, reference, state, origin)
@@ -60,32 +70,18 @@ FROM original
 RETURNING origin, sequence
 """),
     retire={
-        Insertion.SUPERSEDE: sql(f"""
-WITH {_UNLOCK}
-{_REDUNDANT} WHERE {_OPEN.format(states="1")}
-"""),
-        Insertion.REPLACE: sql(f"""
-WITH {_UNLOCK},
-done AS (
-    {_REDUNDANT} WHERE {_DONE} AND t.state <= 6
-)
-{_REDUNDANT} WHERE {_OPEN.format(states="1,2,3,4")}
-"""),
-        Insertion.DELETE: sql(f"""
-WITH {_UNLOCK},
-done AS (
-    DELETE FROM task AS t WHERE {_DONE}
-)
-DELETE FROM task AS t WHERE {_OPEN.format(states="1,2,3,4")}
-"""),
+        Insertion.SUPERSEDE: _retire(_READY, _REDUNDANT),
+        Insertion.REPLACE: _retire(_OPEN_OR + "t.state >= 5 AND t.state <= 6)", _REDUNDANT),
+        Insertion.DELETE: _retire(_OPEN_OR + "t.state >= 5)", "DELETE FROM task AS t"),
     },
     serialize=sql(f"""
 WITH locked AS (
     INSERT INTO task_mutex (key)
     SELECT DISTINCT {KEY.format(identifier="i", salt=":salt")} AS key
     FROM unnest(CAST(:identifiers AS text[])) AS i
+    WHERE current_setting('transaction_isolation') IN ('read committed', 'read uncommitted')
     ORDER BY key
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (key) DO UPDATE SET key = excluded.key
 )
 SELECT current_setting('transaction_isolation')
 """),

@@ -6,7 +6,7 @@ from typing import Final
 from task_api import Junction, TaskState
 
 from ..statements import ReviveStatements
-from .sql import KEY, NOTIFY, NOW, sql
+from .sql import NOTIFY, NOW, UNLOCK, sql
 
 __all__ = ["REVIVE"]
 
@@ -17,13 +17,39 @@ _REASSIGNED: Final = f"""descent = greatest(t.descent, t.state), completed = coa
     END"""
 
 
-@lru_cache
-def _by_state(state: TaskState) -> str:
+def _in_state(columns: str, state: TaskState, lock: str) -> str:
     return sql(f"""
-SELECT {_ROW} FROM task AS t
+SELECT {columns} FROM task AS t
 WHERE t.topic = :topic AND t.state = {state:d} AND t.sequence BETWEEN :first AND :last
 ORDER BY t.sequence LIMIT :size
+{lock}""")
+
+
+@lru_cache
+def _by_state(state: TaskState) -> str:
+    return _in_state(_ROW, state, "FOR UPDATE SKIP LOCKED\n")
+
+
+@lru_cache
+def _chosen(state: TaskState) -> str:
+    return _in_state("t.sequence, t.identifier", state, "")
+
+
+@lru_cache
+def _again(state: TaskState) -> str:
+    return sql(f"""
+SELECT {_ROW} FROM task AS t
+WHERE t.topic = :topic AND t.sequence = ANY (:sequences) AND t.state = {state:d}
+ORDER BY t.sequence
 FOR UPDATE SKIP LOCKED
+""")
+
+
+@lru_cache
+def _reassign(target: TaskState) -> str:
+    return sql(f"""
+UPDATE task AS t SET {_REASSIGNED}, due = CASE WHEN t.state = {target:d} THEN t.due END, state = {target:d}
+WHERE t.topic = :topic AND t.sequence = ANY (:sequences)
 """)
 
 
@@ -37,35 +63,20 @@ WITH chosen AS MATERIALIZED (
     FOR UPDATE{" SKIP LOCKED" if skip_locked else ""}
 )
 UPDATE task AS t SET {_REASSIGNED}, due = NULL, state = {target:d}
-FROM chosen AS c
-WHERE t.topic = :topic AND t.sequence = c.sequence
+WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM chosen))
 """)
 
 
 def _junction(present: str) -> str:
     return sql(f"""
-WITH unlocked AS (
-    DELETE FROM task_mutex
-    WHERE key IN (SELECT {KEY.format(identifier="i", salt=":salt")} FROM unnest(CAST(:identifiers AS text[])) AS i)
-),
-member AS MATERIALIZED (
-    SELECT DISTINCT g.number, g.identifier
-    FROM unnest(CAST(:groups AS integer[]), CAST(:identifiers AS text[])) AS g (number, identifier)
-),
-present AS MATERIALIZED (
-    SELECT m.identifier FROM (SELECT DISTINCT identifier FROM member) AS m
-    WHERE {present}
-),
-complete AS MATERIALIZED (
-    SELECT m.number FROM member AS m LEFT JOIN present AS p ON p.identifier = m.identifier
-    GROUP BY m.number HAVING count(*) = count(p.identifier)
-),
-released AS MATERIALIZED (
-    SELECT DISTINCT m.identifier FROM member AS m JOIN complete AS c ON c.number = m.number
+WITH {UNLOCK},
+judged AS MATERIALIZED (
+    SELECT m.identifier, bool_and({present}) OVER (PARTITION BY m.number) AS complete
+    FROM unnest(CAST(:groups AS integer[]), CAST(:identifiers AS text[])) AS m (number, identifier)
 )
 UPDATE task AS t SET state = 1, due = NULL, late = t.sequence
-FROM released AS r
-WHERE t.topic = :topic AND t.state + 0 = 4 AND t.identifier = r.identifier
+WHERE t.topic = :topic AND t.state + 0 = 4 AND t.identifier = ANY (
+    ARRAY(SELECT DISTINCT identifier FROM judged WHERE complete))
 RETURNING t.identifier, {NOTIFY}
 """)
 
@@ -80,6 +91,9 @@ _DONE: Final = """(
     ) IS NOT NULL"""
 
 REVIVE: Final = ReviveStatements(
+    identifiers=sql("SELECT identifier FROM task WHERE topic = :topic AND sequence = ANY (:sequences)"),
+    chosen=_chosen,
+    again=_again,
     named=sql(f"""
 SELECT {_ROW} FROM task AS t
 WHERE t.topic = :topic AND t.sequence = ANY(:sequences) AND t.state BETWEEN 2 AND 6
@@ -98,11 +112,7 @@ RETURNING {NOTIFY}
 UPDATE task AS t SET state = 7, descent = greatest(t.descent, t.state)
 WHERE t.topic = :topic AND t.sequence = ANY(:sequences)
 """),
-    reassign=sql(f"""
-UPDATE task AS t SET {_REASSIGNED}, due = CASE WHEN t.state = g.state THEN t.due END, state = g.state
-FROM unnest(CAST(:sequences AS bigint[]), CAST(:states AS smallint[])) AS g (sequence, state)
-WHERE t.topic = :topic AND t.sequence = g.sequence
-"""),
+    reassign=_reassign,
     reassign_all=_reassign_all,
     junction={
         Junction.SINGULAR: _junction(_OPEN.format(states="4")),

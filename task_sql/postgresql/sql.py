@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-__all__ = ["KEY", "NOTIFY", "NOW", "sql"]
+__all__ = ["CLAIMED", "KEY", "NOTIFY", "NOW", "UNLOCK", "sql"]
 
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
 
@@ -15,6 +15,21 @@ NOTIFY: Final = "(SELECT pg_notify('task_notification', 'WORK ' || md5(:topic)) 
 
 KEY: Final = "hashtextextended({identifier}, hashtextextended(CAST(:topic AS text), {salt}))"
 """A number for an identifier of the topic, to lock by."""
+
+CLAIMED: Final = "CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[])"
+"""
+The tasks that this transaction has claimed for itself, or NULL.
+
+Such a claim is a lock on a READY row, and a lock can't be told from one's own. A setting that is local to the
+transaction can: it ends with it, and goes back with a savepoint, just as the lock does.
+"""
+
+UNLOCK: Final = f"""unlocked AS (
+    DELETE FROM task_mutex
+    WHERE key = ANY(ARRAY(
+        SELECT {KEY.format(identifier="i", salt=":salt")} FROM unnest(CAST(:identifiers AS text[])) AS i))
+)"""
+"""Delete the rows that the locks on identifiers were had by; the locks stay."""
 
 
 def sql(statement: str) -> str:

@@ -20,8 +20,8 @@ WITH chosen AS MATERIALIZED (
     WHERE t.topic = :topic AND t.state IN ({ordinals}) AND t.sequence BETWEEN :first AND :last
     FOR UPDATE SKIP LOCKED
 )
-DELETE FROM task AS t USING chosen AS c
-WHERE t.topic = :topic AND t.sequence = c.sequence
+DELETE FROM task AS t
+WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM chosen))
 """)
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 from task_api import Claim, SchemaError
 
-from ..dialect import Dialect, Poll
+from ..dialect import Decided, Dialect, Poll
 from ..schema.layout import Layout
 from ..statements import Statements
 from ..transaction import Parameters, Row, Transaction
@@ -36,10 +36,11 @@ class SqliteDialect(Dialect):
 
     name = "sqlite"
     statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST)
+    _claims: ClassVar[bool] = False
+    """Whether any transaction of this process has ever claimed tasks for itself; until then none need be looked for."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._claims = False
         if sqlite3.sqlite_version_info < _OLDEST:
             needed = ".".join(map(str, _OLDEST))
             message = f"SQLite {needed} or newer is needed, this Python has {sqlite3.sqlite_version}"
@@ -95,6 +96,13 @@ class SqliteDialect(Dialect):
             [values] = columns.values()
         return {"given": json.dumps(values, ensure_ascii=False)}
 
+    def decisions(
+        self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]
+    ) -> dict[str, object]:
+        given = zip(sequences, tokens, decided, strict=True)
+        rows = [(sequence, token, *decision) for sequence, token, decision in given]
+        return {"given": json.dumps(rows, ensure_ascii=False)}
+
     def moment(self, value: datetime | None) -> str | None:
         return times.text(value)
 
@@ -146,7 +154,7 @@ class SqliteDialect(Dialect):
             return rows
 
     def recall(self, tx: Transaction) -> None:
-        self._claims = True
+        SqliteDialect._claims = True
         tx.run(CLAIMS)
         if tx.rows(CLAIMS_BEGUN) == [(0,)]:
             tx.run(CLAIMS_FORGET)

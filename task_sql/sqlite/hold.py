@@ -20,12 +20,11 @@ _TAKEN: Final = {
     Claim.COMMITTED: "",
     Claim.TRANSACTION: f"owner = :owner, attempt = attempt + 1, token = token + 1, polled = {NOW}, ",
 }
-_CLAIMS: Final = list(Claim)
 
 
 def _held(claim: Claim) -> str:
     return f"""
-SELECT t.sequence FROM json_each(:given) AS g JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
+SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
 WHERE {_HELD[claim].format(token="json_extract(g.value, '$[1]')")}
 """
 
@@ -47,23 +46,23 @@ WHERE t.sequence = :sequence AND {_HELD[claim].format(token=":token")}
 """
 
 
-_DECIDED: Final = f"""state = json_extract(g.value, '$[2]'), output = json_extract(g.value, '$[3]'), completed = {NOW},
-    due = coalesce(
-        json_extract(g.value, '$[4]'), strftime('%Y-%m-%d %H:%M:%f', 'now', json_extract(g.value, '$[5]')))"""
+def _decided(state: str, output: str, due: str, delay: str) -> str:
+    return (
+        f"state = {state}, output = {output}, completed = {NOW},"
+        f" due = coalesce({due}, strftime('%Y-%m-%d %H:%M:%f', 'now', {delay}))"
+    )
+
+
+_SAME: Final = _decided(":state", ":output", ":due", ":delay")
+_EACH: Final = _decided(*(f"json_extract(g.value, '$[{place}]')" for place in range(2, 6)))
 
 HOLD: Final = HoldStatements(
-    complete_one={
-        claim: _one(
-            claim,
-            f"{_TAKEN[claim]}state = :state, output = :output, completed = {NOW},"
-            f" due = coalesce(:due, {from_now('delay')})",
-        )
-        for claim in _CLAIMS
-    },
-    complete={claim: _all_or_none(claim, _TAKEN[claim] + _DECIDED) for claim in _CLAIMS},
+    complete_one={claim: _one(claim, _TAKEN[claim] + _SAME) for claim in Claim},
+    complete_same={claim: _all_or_none(claim, _TAKEN[claim] + _SAME) for claim in Claim},
+    complete={claim: _all_or_none(claim, _TAKEN[claim] + _EACH) for claim in Claim},
     release=_all_or_none(Claim.COMMITTED, "state = 1, attempt = max(attempt - 1, 0), lease = NULL"),
     extend=_all_or_none(Claim.COMMITTED, f"lease = {from_now('lease')}"),
-    checkpoint={claim: _one(claim, "input = :input") for claim in _CLAIMS},
-    held={claim: _held(claim) for claim in _CLAIMS},
-    lock={claim: _held(claim) for claim in _CLAIMS},
+    checkpoint={claim: _one(claim, "input = :input") for claim in Claim},
+    held={claim: _held(claim) for claim in Claim},
+    lock={claim: _held(claim) for claim in Claim},
 )

@@ -30,7 +30,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', 'now', ?)
     copy="""
 INSERT INTO task (topic, sequence, identifier, input, reference, state, origin)
 SELECT t.topic, :first + g.key, t.identifier, t.input, t.reference, json_extract(g.value, '$[1]'), t.sequence
-FROM json_each(:given) AS g JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
+FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
 RETURNING origin, sequence
 """,
     retire={
@@ -41,10 +41,10 @@ WHERE topic = :topic AND state = 1 AND identifier IN (SELECT value FROM json_eac
         Insertion.REPLACE: """
 UPDATE task SET state = 8, descent = max(descent, state)
 WHERE sequence IN (
-    SELECT t.sequence FROM json_each(:given) AS g JOIN task AS t INDEXED BY task_open
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
         ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
     UNION ALL
-    SELECT t.sequence FROM json_each(:given) AS g JOIN task AS t INDEXED BY task_done
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
         ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
     WHERE t.state <= 6
 )
@@ -52,10 +52,10 @@ WHERE sequence IN (
         Insertion.DELETE: """
 DELETE FROM task
 WHERE sequence IN (
-    SELECT t.sequence FROM json_each(:given) AS g JOIN task AS t INDEXED BY task_open
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
         ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
     UNION ALL
-    SELECT t.sequence FROM json_each(:given) AS g JOIN task AS t INDEXED BY task_done
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
         ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
 )
 """,

@@ -21,12 +21,37 @@ def _in_state(state: TaskState) -> str:
     return f"state = {state:d}" + ("" if state is TaskState.SUCCEEDED else f" AND {_RARE}")
 
 
-@lru_cache
-def _by_state(state: TaskState) -> str:
+def _select(columns: str, state: TaskState) -> str:
     return f"""
-SELECT {_ROW} FROM task
+SELECT {columns} FROM task
 WHERE topic = :topic AND {_in_state(state)} AND sequence BETWEEN :first AND :last
 ORDER BY sequence LIMIT :size
+"""
+
+
+@lru_cache
+def _by_state(state: TaskState) -> str:
+    return _select(_ROW, state)
+
+
+@lru_cache
+def _chosen(state: TaskState) -> str:
+    return _select("sequence, identifier", state)
+
+
+@lru_cache
+def _again(state: TaskState) -> str:
+    return f"""
+SELECT {_ROW} FROM task
+WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic AND state = {state:d}
+"""
+
+
+@lru_cache
+def _reassign(target: TaskState) -> str:
+    return f"""
+UPDATE task SET {_REASSIGNED}, due = CASE WHEN state = {target:d} THEN due END, state = {target:d}
+WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic
 """
 
 
@@ -42,19 +67,13 @@ def _junction(present: str) -> str:
     return f"""
 UPDATE task SET state = 1, due = NULL
 WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
-    WITH member AS MATERIALIZED (
-        SELECT DISTINCT json_extract(value, '$[0]') AS number, json_extract(value, '$[1]') AS identifier
-        FROM json_each(:given)
-    ),
-    present AS MATERIALIZED (
-        SELECT m.identifier FROM (SELECT DISTINCT identifier FROM member) AS m
-        WHERE {present}
-    ),
-    complete AS MATERIALIZED (
-        SELECT m.number FROM member AS m LEFT JOIN present AS p ON p.identifier = m.identifier
-        GROUP BY m.number HAVING count(*) = count(p.identifier)
-    )
-    SELECT m.identifier FROM member AS m JOIN complete AS c ON c.number = m.number
+    SELECT identifier FROM (
+        SELECT m.identifier, min({present}) OVER (PARTITION BY m.number) AS complete
+        FROM (
+            SELECT json_extract(value, '$[0]') AS number, json_extract(value, '$[1]') AS identifier
+            FROM json_each(:given)
+        ) AS m
+    ) WHERE complete
 )
 RETURNING identifier
 """
@@ -68,6 +87,11 @@ _DONE: Final = """EXISTS (
             WHERE t.state >= 5 AND t.state <= 7 AND t.topic = :topic AND t.identifier = m.identifier)"""
 
 REVIVE: Final = ReviveStatements(
+    identifiers="""
+SELECT identifier FROM task WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic
+""",
+    chosen=_chosen,
+    again=_again,
     named=f"""
 SELECT {_ROW} FROM task
 WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic AND state BETWEEN 2 AND 6
@@ -82,14 +106,7 @@ WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic
 UPDATE task SET state = 7, descent = max(descent, state)
 WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic
 """,
-    reassign=f"""
-UPDATE task SET
-    {_REASSIGNED},
-    due = CASE WHEN state = json_extract(g.value, '$[1]') THEN due END,
-    state = json_extract(g.value, '$[1]')
-FROM json_each(:given) AS g
-WHERE task.sequence = json_extract(g.value, '$[0]') AND topic = :topic
-""",
+    reassign=_reassign,
     reassign_all=_reassign_all,
     junction={
         Junction.SINGULAR: _junction(_OPEN.format(states="= 4")),

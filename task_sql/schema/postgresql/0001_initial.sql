@@ -68,7 +68,7 @@ CREATE TABLE task (
     reference varchar(500) COLLATE "C",
     input text,
     output text,
-    CONSTRAINT task_key PRIMARY KEY (topic, sequence)
+    CONSTRAINT task_key PRIMARY KEY (sequence, topic)
 )
 -- if partitioned
 PARTITION BY LIST (topic)
@@ -81,6 +81,7 @@ WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0
 -- Every change of state writes every index that the row belongs to, so there are few, and partial ones.
 -- "sequence + 0" and "state + 0" keep an index to the statements that are written for it: a poll can't be
 -- planned as a walk along the key past everything that is done, nor a completion as a search among the ACTIVE.
+-- The key begins with the sequence: with the topic first, it would be walked for want of statistics on a new one.
 
 -- Poll: READY tasks in order.
 -- if partitioned
@@ -123,14 +124,25 @@ CREATE INDEX task_reference ON task (reference, sequence) WHERE reference IS NOT
 
 CREATE INDEX task_times ON task USING brin (created, completed) WITH (pages_per_range = 32);
 
--- Whether a transaction that is still running has locked or changed the row version with this xmax; where a
--- lock on the row succeeds all the same, that transaction is one's own.
-CREATE FUNCTION task_claimed(locker xid) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT coalesce(pg_xact_status(greatest(
-        pg_current_xact_id()::text::bigint
-            + mod(locker::text::bigint - mod(pg_current_xact_id()::text::bigint, 4294967296) + 6442450944, 4294967296)
-            - 2147483648, 3)::text::xid8) = 'in progress', false)
-$$;
+-- A table of which nothing is known yet is planned for as if each value were rare, and the first tasks of a topic
+-- would be searched instead of looked up. So its statistics begin with those of a typical one.
+CREATE VIEW task_specimen AS
+SELECT
+    'topic ' || mod(i, 20) AS topic, -i AS sequence, 'identifier ' || i AS identifier,
+    CASE WHEN i <= 10 THEN 0 WHEN i <= 60 THEN 1 WHEN i <= 70 THEN 3 WHEN i <= 80 THEN 4 WHEN i <= 90 THEN 5 ELSE 6 END
+        AS state,
+    CASE WHEN i NOT BETWEEN 11 AND 60 THEN 'owner ' || mod(i, 5) END AS owner,
+    CASE WHEN i > 60 THEN statement_timestamp() END AS completed
+FROM generate_series(1, 500) AS i;
+
+-- if not partitioned
+INSERT INTO task (topic, sequence, identifier, state, owner, completed)
+SELECT topic, sequence, identifier, state, owner, completed FROM task_specimen;
+
+ANALYZE task;
+
+TRUNCATE task;
+-- end
 
 -- if partitioned
 -- A partition is made beside the table and attached: PARTITION OF would lock out all traffic. The lock that
@@ -151,6 +163,11 @@ BEGIN
     IF to_regclass(part) IS NULL THEN
         EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE task INCLUDING ALL)'
             || ' WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)';
+        EXECUTE 'INSERT INTO ' || quote_ident(part) || ' (topic, sequence, identifier, state, owner, completed)'
+            || ' SELECT ' || quote_literal(new_topic) || ', sequence, identifier, state, owner, completed'
+            || ' FROM task_specimen';
+        EXECUTE 'ANALYZE ' || quote_ident(part);
+        EXECUTE 'TRUNCATE ' || quote_ident(part);
         EXECUTE 'ALTER TABLE task ATTACH PARTITION ' || quote_ident(part)
             || ' FOR VALUES IN (' || quote_literal(new_topic) || ')';
     END IF;

@@ -2,9 +2,9 @@
 
 DROP VIEW IF EXISTS task_pretty;
 
-DROP FUNCTION IF EXISTS task_initialize(text);
+DROP VIEW IF EXISTS task_specimen;
 
-DROP FUNCTION IF EXISTS task_claimed(xid);
+DROP FUNCTION IF EXISTS task_initialize(text);
 
 DROP TABLE IF EXISTS task, task_topic, task_owner, task_activation, task_mutex, task_schema;
 

@@ -1,0 +1,240 @@
+-- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT
+        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
+        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    FROM task AS t
+    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    AND t.sequence + 0 >= (
+        SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
+    AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
+    ORDER BY t.sequence + 0
+    OFFSET 0
+) AS c
+WHERE CASE
+    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+END
+LIMIT %(size)s
+
+-- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT
+        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
+        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    FROM task AS t
+    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    AND t.sequence + 0 >= (
+        SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 2 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 3 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
+    AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
+    ORDER BY t.sequence + 0
+    OFFSET 0
+) AS c
+WHERE CASE
+    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+END
+LIMIT %(size)s
+
+-- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT
+        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
+        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    FROM task AS t
+    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    AND t.sequence + 0 >= (
+        SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 2 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 3 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 4 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
+    AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
+    ORDER BY t.sequence + 0
+    OFFSET 0
+) AS c
+WHERE CASE
+    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+END
+LIMIT %(size)s
+
+-- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT
+        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
+        row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
+    FROM task AS t
+    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
+    AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
+    ORDER BY t.sequence + 0 DESC
+    OFFSET 0
+) AS c
+WHERE CASE
+    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+END
+LIMIT %(size)s
+
+-- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT
+        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
+        row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
+    FROM task AS t
+    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 2 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 3 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
+    AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
+    ORDER BY t.sequence + 0 DESC
+    OFFSET 0
+) AS c
+WHERE CASE
+    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+END
+LIMIT %(size)s
+
+-- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
+SELECT c.sequence, current_setting('transaction_isolation')
+FROM (
+    SELECT
+        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
+        row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
+    FROM task AS t
+    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 2 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 3 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 4 AND s.identifier = t.identifier LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 LIMIT 1
+    ) IS NULL
+    AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
+    ORDER BY t.sequence + 0 DESC
+    OFFSET 0
+) AS c
+WHERE CASE
+    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
+    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+END
+LIMIT %(size)s

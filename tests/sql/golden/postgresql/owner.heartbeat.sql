@@ -1,0 +1,1 @@
+UPDATE task_owner SET heartbeat = statement_timestamp() WHERE owner = %(owner)s

@@ -1,0 +1,1 @@
+SELECT task_initialize(%(topic)s)

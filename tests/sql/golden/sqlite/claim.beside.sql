@@ -1,0 +1,169 @@
+-- FIRST_IN_FIRST_OUT NONE
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    ORDER BY t.sequence ASC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 0 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
+    ORDER BY t.sequence ASC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 0 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
+    ORDER BY t.sequence ASC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 0 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
+    ORDER BY t.sequence ASC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- LAST_IN_FIRST_OUT NONE
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    ORDER BY t.sequence DESC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 0 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
+    ORDER BY t.sequence DESC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 0 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
+    ORDER BY t.sequence DESC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token
+
+-- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
+UPDATE task SET
+    state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
+    polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
+WHERE sequence IN (
+    SELECT t.sequence FROM task AS t INDEXED BY task_ready
+    WHERE t.topic = :topic AND t.state = 1
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 0 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
+    AND NOT EXISTS (
+        SELECT 1 FROM task AS s INDEXED BY task_open
+        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
+    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
+    ORDER BY t.sequence DESC LIMIT :size
+)
+RETURNING sequence, identifier, input, attempt, token

@@ -1,0 +1,3 @@
+CREATE TEMP TABLE IF NOT EXISTS task_claim (
+    sequence INTEGER PRIMARY KEY, topic TEXT NOT NULL, identifier TEXT NOT NULL
+)

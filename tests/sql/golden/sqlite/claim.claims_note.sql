@@ -1,0 +1,1 @@
+INSERT INTO temp.task_claim (sequence, topic, identifier) VALUES (?, ?, ?)

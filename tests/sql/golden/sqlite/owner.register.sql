@@ -1,0 +1,1 @@
+INSERT INTO task_owner (owner) VALUES (:owner) ON CONFLICT DO NOTHING

@@ -1,0 +1,24 @@
+-- SUPERSEDE
+UPDATE task SET state = 8
+WHERE topic = :topic AND state = 1 AND identifier IN (SELECT value FROM json_each(:given))
+
+-- REPLACE
+UPDATE task SET state = 8, descent = max(descent, state)
+WHERE sequence IN (
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
+        ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
+    UNION ALL
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
+        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
+    WHERE t.state <= 6
+)
+
+-- DELETE
+DELETE FROM task
+WHERE sequence IN (
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
+        ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
+    UNION ALL
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
+        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
+)

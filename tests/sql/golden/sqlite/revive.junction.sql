@@ -1,0 +1,32 @@
+-- SINGULAR
+UPDATE task SET state = 1, due = NULL
+WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
+    SELECT identifier FROM (
+        SELECT m.identifier, min(EXISTS (
+            SELECT 1 FROM task AS t INDEXED BY task_open
+            WHERE t.state = 4 AND t.state <= 4 AND t.topic = :topic AND t.identifier = m.identifier)) OVER (PARTITION BY m.number) AS complete
+        FROM (
+            SELECT json_extract(value, '$[0]') AS number, json_extract(value, '$[1]') AS identifier
+            FROM json_each(:given)
+        ) AS m
+    ) WHERE complete
+)
+RETURNING identifier
+
+-- ETERNAL
+UPDATE task SET state = 1, due = NULL
+WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
+    SELECT identifier FROM (
+        SELECT m.identifier, min(EXISTS (
+            SELECT 1 FROM task AS t INDEXED BY task_open
+            WHERE t.state IN (0, 1, 2, 3, 4) AND t.state <= 4 AND t.topic = :topic AND t.identifier = m.identifier)
+        OR EXISTS (
+            SELECT 1 FROM task AS t INDEXED BY task_done
+            WHERE t.state >= 5 AND t.state <= 7 AND t.topic = :topic AND t.identifier = m.identifier)) OVER (PARTITION BY m.number) AS complete
+        FROM (
+            SELECT json_extract(value, '$[0]') AS number, json_extract(value, '$[1]') AS identifier
+            FROM json_each(:given)
+        ) AS m
+    ) WHERE complete
+)
+RETURNING identifier

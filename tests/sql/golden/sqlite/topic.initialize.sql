@@ -1,0 +1,1 @@
+INSERT INTO task_topic (topic) VALUES (:topic) ON CONFLICT DO NOTHING RETURNING 1

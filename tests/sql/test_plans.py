@@ -1,0 +1,190 @@
+"""
+What a call costs must not depend on how much has been finished before it.
+
+Each statement that a call sends is explained in place, with its own parameters, and its pages are counted: with a
+million finished tasks as with ten thousand, and while an old snapshot keeps every dead row version.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+import sqlalchemy
+
+from task_api import Claim, Condition, Insertion, TaskDecision
+from task_sql import PostgresTaskRepository
+from task_sql.transaction import DriverTransaction
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.backends.provision import PostgresProvision
+
+TOPIC = "topic"
+FEW, MANY = 10_000, 1_000_000
+BATCH = 20
+_HISTORY = """
+INSERT INTO task (topic, identifier, state, attempt, token, owner, polled, completed, input)
+SELECT 'topic', 'done-' || mod(i, 5000), 6, 1, 1, 'me', now(), now(), repeat('x', 50) FROM generate_series(1, %s) AS i
+"""
+
+
+@dataclass
+class Cost:
+    """What a call cost."""
+
+    pages: int = 0
+    scans: list[str] = field(default_factory=list)
+
+
+class Subject:
+    """A database with a history, and a repository on it."""
+
+    def __init__(self, connection: psycopg.Connection[Any], dsn: str, finished: int) -> None:
+        self.connection, self.dsn = connection, dsn
+        self.repository = PostgresTaskRepository("me")
+        self.repository.register(self.connection)
+        self.repository.initialize(self.connection, TOPIC)
+        self.connection.execute(_HISTORY, [finished])
+        self.push(2_000, "ready")
+        self.connection.autocommit = True
+        self.connection.execute("VACUUM (FREEZE, ANALYZE) task")
+        self.connection.autocommit = False
+
+    def push(self, number: int, prefix: str) -> None:
+        """Push tasks of their own identifiers."""
+        self.repository.push_many(self.connection, TOPIC, [f"{prefix}-{i}" for i in range(number)])
+        self.connection.commit()
+
+    def drain(self, most: int) -> int:
+        """Take tasks through a poll and a completion; return how many they were."""
+        drained = 0
+        while drained < most and (tasks := self.repository.poll_many(self.connection, TOPIC, 100)):
+            self.connection.commit()
+            self.repository.complete_many(self.connection, TOPIC, dict.fromkeys(tasks, TaskDecision.SUCCESS))
+            self.connection.commit()
+            drained += len(tasks)
+        self.connection.commit()
+        return drained
+
+    def cost(self, call: Callable[[PostgresTaskRepository, Any], object]) -> Cost:
+        """Count the pages of a call, and undo it."""
+        cost = Cost()
+        with _explained(cost):
+            call(self.repository, self.connection)
+        self.connection.rollback()
+        return cost
+
+
+@contextmanager
+def _explained(cost: Cost) -> Iterator[None]:
+    """Explain each statement before it is executed, and roll what that did back."""
+    execute = DriverTransaction._execute  # noqa: SLF001 - where all statements pass
+
+    def explain(self: DriverTransaction, run: Any, statement: str, parameters: Any) -> None:  # noqa: ANN401
+        if "BEGIN" not in statement and "COMMIT" not in statement:
+            cursor = self.driver.cursor()
+            cursor.execute("SAVEPOINT explained")
+            plan = cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, parameters).fetchone()[0]
+            cursor.execute("ROLLBACK TO explained")
+            root = (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
+            cost.pages += root["Shared Hit Blocks"] + root["Shared Read Blocks"]
+            cost.scans += _scans(root)
+        execute(self, run, statement, parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DriverTransaction, "_execute", explain)
+        yield
+
+
+def _scans(node: dict[str, Any]) -> list[str]:
+    found = [node["Relation Name"]] if node["Node Type"] == "Seq Scan" and "Relation Name" in node else []
+    for child in node.get("Plans", ()):
+        found += _scans(child)
+    return [name for name in found if name == "task" or len(name) == len("task_") + 32]
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["partitioned", "plain"])
+def subjects(
+    request: pytest.FixtureRequest, postgresql_provision: PostgresProvision
+) -> Iterator[tuple[Subject, Subject]]:
+    """Two databases, one with a hundred times the history of the other."""
+    with ExitStack() as stack:
+        pair = []
+        for finished in (FEW, MANY):
+            url = sqlalchemy.make_url(stack.enter_context(postgresql_provision.create(partitioned=request.param)))
+            dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+            pair.append(Subject(stack.enter_context(closing(psycopg.connect(dsn))), dsn, finished))
+        yield pair[0], pair[1]
+
+
+def _poll(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.poll_many(tx, TOPIC, BATCH)
+
+
+def _poll_singular(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.poll_many(tx, TOPIC, BATCH, condition=Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS)
+
+
+def _claim_and_decide(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    tasks = repository.poll_many(tx, TOPIC, BATCH, claim=Claim.TRANSACTION)
+    repository.complete_many(tx, TOPIC, dict.fromkeys(tasks, TaskDecision.SUCCESS))
+    return tasks
+
+
+def _complete(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    tasks = repository.poll_many(tx, TOPIC, BATCH)
+    repository.complete_many(tx, TOPIC, dict.fromkeys(tasks, TaskDecision.SUCCESS))
+    return tasks
+
+
+def _supersede(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    identifiers = [f"done-{i}" for i in range(BATCH)]
+    return repository.push_many(tx, TOPIC, identifiers, insertion=Insertion.SUPERSEDE)
+
+
+def _junction(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.junction(tx, TOPIC, [["done-1", "missing"], ["done-2", "done-3"]])
+
+
+def _promote(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.promote(tx, TOPIC), repository.next_due(tx, TOPIC)
+
+
+CALLS = [_poll, _poll_singular, _claim_and_decide, _complete, _supersede, _junction, _promote]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__[1:])
+def test_a_long_history_costs_no_pages(
+    subjects: tuple[Subject, Subject], call: Callable[[PostgresTaskRepository, Any], object]
+) -> None:
+    """A call touches as many pages with a million finished tasks as with ten thousand, deeper indexes aside (PA-07)."""
+    few, many = subjects
+    small, large = few.cost(call), many.cost(call)
+
+    assert large.scans == []
+    assert large.pages <= 1.7 * small.pages + 20
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__[1:])
+def test_pinned_row_versions_cost_no_pages(
+    subjects: tuple[Subject, Subject], call: Callable[[PostgresTaskRepository, Any], object]
+) -> None:
+    """Nor does a transaction elsewhere that keeps the dead versions of all that is done since (P3, PO-B6)."""
+    subject, _ = subjects
+    subject.push(100, "before")
+    before = subject.cost(call)
+    with psycopg.connect(subject.dsn) as pinning:
+        pinning.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        pinning.execute("SELECT count(*) FROM task_topic")
+        subject.push(5_000, "pinned")
+        assert subject.drain(4_500) == 4_500
+        after = subject.cost(call)
+
+    assert after.scans == []
+    assert after.pages <= 1.7 * before.pages + 20
