@@ -1,7 +1,7 @@
 """The values that go in and out of a repository."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from functools import total_ordering
 from typing import Final, Self
 
@@ -90,6 +90,9 @@ def checked_due(due: object) -> datetime | timedelta | None:
         raise InvalidTaskError(message)
     if due.utcoffset() is None:
         message = f"due must be an aware datetime, give it a time zone: {due!r}"
+        raise InvalidTaskError(message)
+    if not MINYEAR < due.year < MAXYEAR:
+        message = f"due must lie between the years {MINYEAR + 1} and {MAXYEAR - 1}, for every time zone: {due!r}"
         raise InvalidTaskError(message)
     return due
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Final, TypeVar
 
-from task_api import TOPIC_LENGTH, InvalidTaskError, Task
+from task_api import MAX_SEQUENCE, TOPIC_LENGTH, InvalidTaskError, Task
 from task_api.task import SPAN, checked_name
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
 
 EnumT = TypeVar("EnumT", bound=Enum)
 
+_TOKENS: Final = 2**31 - 1
 _NUL: Final = "\N{SYMBOL FOR NULL}"
 
 
@@ -48,6 +49,9 @@ def checked_size(size: object) -> int:
         raise InvalidTaskError(message)
     if size < 0:
         message = f"size must not be negative: {size}"
+        raise InvalidTaskError(message)
+    if size > MAX_SEQUENCE:
+        message = f"size must not be beyond all sequence numbers: {size}"
         raise InvalidTaskError(message)
     return size
 
@@ -97,6 +101,10 @@ def checked_task(task: object) -> Task:
     """Return a task."""
     if not isinstance(task, Task):
         message = f"{task!r} is not a Task; pass what a push, a poll or a page returned"
+        raise InvalidTaskError(message)
+    checked_bound("a task's sequence", task.sequence)
+    if not isinstance(task.token, int) or isinstance(task.token, bool) or not 0 <= task.token <= _TOKENS:
+        message = f"a task's token is the number that a poll gave it, not {task.token!r}"
         raise InvalidTaskError(message)
     return task
 

@@ -84,7 +84,7 @@ class SqlTaskReviver(SqlTaskSink[T]):
         transaction, layout = self._open(tx)
         with self._dialect.unit(transaction):
             if _replaces(revivification):
-                rows = self._lock_alone(transaction, topic, state, parameters)
+                rows = self._lock_alone(transaction, topic, state, parameters, size)
             else:
                 rows = transaction.rows(self._statements.revive.by_state(state), parameters)
             if not rows:
@@ -139,15 +139,21 @@ class SqlTaskReviver(SqlTaskSink[T]):
         transaction, _ = self._open(tx)
         return transaction.run(self._statements.revive.reassign_all(state, target, skip_locked), parameters)
 
-    def _lock_alone(self, transaction: Transaction, topic: str, state: TaskState, parameters: Parameters) -> list[Row]:
-        """Lock tasks of a state after their identifiers, which is the order of a push."""
-        chosen = transaction.rows(self._statements.revive.chosen(state), parameters)
-        if not chosen:
-            return []
-        sequences, identifiers = zip(*chosen, strict=True)
-        self._serialize(transaction, topic, identifiers)
-        table = self._dialect.table(sequences=sequences)
-        return transaction.rows(self._statements.revive.again(state), {"topic": topic, **table})
+    def _lock_alone(
+        self, transaction: Transaction, topic: str, state: TaskState, parameters: Parameters, size: int
+    ) -> list[Row]:
+        """Lock tasks of a state after their identifiers, which is the order of a push; go on past locked ones."""
+        locked: list[Row] = []
+        rest = dict(parameters)
+        while chosen := transaction.rows(self._statements.revive.chosen(state), rest):
+            sequences, identifiers = zip(*chosen, strict=True)
+            self._serialize(transaction, topic, identifiers)
+            table = self._dialect.table(sequences=sequences)
+            locked += transaction.rows(self._statements.revive.again(state), {"topic": topic, **table})
+            if len(locked) == size:
+                break
+            rest |= {"first": sequences[-1] + 1, "size": size - len(locked)}
+        return locked
 
     def _lock_named(self, transaction: Transaction, topic: str, tasks: Sequence[Task]) -> list[Row]:
         """Lock tasks that may be revived; return their rows in the order of the tasks."""

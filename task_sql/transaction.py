@@ -128,6 +128,9 @@ def _psycopg(connection: "psycopg.Connection[Any]", translate: Translate) -> Tra
 
     if connection.closed:
         raise _closed()
+    if connection.pgconn.pipeline_status:
+        message = "the psycopg connection is in pipeline mode, which hides what became of a statement; leave it first"
+        raise InvalidTaskError(message)
     cursor = psycopg.Cursor(connection, row_factory=tuple_row)
     return DriverTransaction(connection, cursor, connection, translate)
 
@@ -165,6 +168,22 @@ def _alchemy(database: str) -> Adapter:
     return adapt_connection
 
 
+def _session(database: str) -> Adapter:
+    adapt_connection = _alchemy(database)
+
+    def adapt_session(session: "Session", translate: Translate) -> Transaction:
+        from sqlalchemy.exc import UnboundExecutionError
+
+        try:
+            connection = session.connection()
+        except UnboundExecutionError as error:
+            message = "the session is bound to no engine, or to several; pass the Connection that is meant"
+            raise InvalidTaskError(message) from error
+        return adapt_connection(connection, translate)
+
+    return adapt_session
+
+
 _DRIVERS: Final = {"postgresql": ("psycopg", "psycopg_async"), "sqlite": ("pysqlite", "aiosqlite")}
 _DRIVER_CONNECTIONS: Final[Mapping[tuple[str, str], Adapter]] = {
     ("postgresql", "psycopg"): _psycopg,
@@ -182,8 +201,7 @@ def _adapter(database: str, kind: type) -> Adapter:
         if package == "sqlalchemy" and cls.__name__ == "Connection":
             return _alchemy(database)
         if package == "sqlalchemy" and cls.__name__ in ("Session", "scoped_session"):
-            adapt_connection = _alchemy(database)
-            return lambda session, translate: adapt_connection(session.connection(), translate)
+            return _session(database)
         if cls.__name__ == "Connection" and (database, package) in _DRIVER_CONNECTIONS:
             return _DRIVER_CONNECTIONS[database, package]
     hint = {"Engine": "; use `with engine.begin() as connection:`"}.get(kind.__name__, "")

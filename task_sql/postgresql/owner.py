@@ -16,7 +16,7 @@ OWNER: Final = OwnerStatements(
 WITH left_behind AS MATERIALIZED (
     SELECT t.topic, t.sequence FROM task AS t
     WHERE t.state + 0 = 0 AND t.state + 0 <= 4 AND (
-        t.lease < {NOW}
+        t.lease <= {NOW}
         OR t.owner <> :owner AND NOT EXISTS (
             SELECT FROM task_owner AS o
             WHERE o.owner = t.owner AND o.heartbeat >= {NOW} + CAST(:timeout AS interval))

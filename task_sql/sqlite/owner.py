@@ -15,7 +15,7 @@ OWNER: Final = OwnerStatements(
     expire=f"""
 UPDATE task SET state = 2
 WHERE state = 0 AND state <= 4 AND (
-    lease < {NOW}
+    lease <= {NOW}
     OR owner <> :owner AND NOT EXISTS (
         SELECT 1 FROM task_owner AS o WHERE o.owner = task.owner AND o.heartbeat >= {from_now("timeout")})
 )
