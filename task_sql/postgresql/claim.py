@@ -17,7 +17,7 @@ from typing import Final
 from task_api import Claim, Condition, Order
 
 from ..statements import ClaimStatements
-from .sql import CLAIMED, KEY, NOTIFY, NOW, sql
+from .sql import CLAIMED, KEY, NOTIFY, NOW, OWNER, sql
 
 __all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "PROBE"]
 
@@ -32,7 +32,8 @@ _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
 _REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 
-_OWN: Final = f"CAST((SELECT coalesce({CLAIMED}, '{{}}')) AS bigint[])"
+_OWN: Final = f"ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest({CLAIMED}) AS e)"
+_OWN_SEQUENCES: Final = f"ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest({CLAIMED}) AS e)"
 
 # No READY task lies below the floor, except one that came back to READY: those are listed in "late".
 _START: Final = """(
@@ -49,7 +50,8 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token"""
 
 def _ready(order: Order) -> str:
     start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    return f"t.topic = :topic AND t.state = 1 AND t.sequence <> ALL ({_OWN}){start}"
+    free = f"(cardinality({_OWN}) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL ({_OWN}))"
+    return f"t.topic = :topic AND t.state = 1 AND {free}{start}"
 
 
 def _claiming(claim: Claim, source: str) -> str:
@@ -61,7 +63,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', {OWNER}), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
@@ -117,8 +120,8 @@ FROM (
     WHERE {_ready(order)}{_unblocked(order, condition)}
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = :topic AND s.sequence = ANY ({_OWN}) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = :topic AND s.sequence = ANY ({_OWN_SEQUENCES}) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY ({_OWN}) LIMIT 1
     ) IS NULL
     AND {_REGISTERED}
     ORDER BY t.sequence + 0{direction}

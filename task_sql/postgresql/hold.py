@@ -5,7 +5,7 @@ from typing import Final
 from task_api import Claim
 
 from ..statements import HoldStatements
-from .sql import CLAIMED, NOTIFY, NOW, sql
+from .sql import CLAIMED, NOTIFY, NOW, OWNER, sql
 
 __all__ = ["HOLD"]
 
@@ -23,7 +23,7 @@ def _held(claim: Claim, lock: str = "FOR UPDATE") -> str:
     """Find the given tasks that are held, each by its key."""
     own = ""
     if claim is Claim.TRANSACTION:
-        own = f"\n    JOIN unnest({CLAIMED}) AS o (sequence) ON o.sequence = g.sequence"
+        own = f"\n    JOIN unnest({CLAIMED}) AS o (claim) ON o.claim = concat(g.sequence, ':', g.token, ':', {OWNER})"
     return f"""
     SELECT h.sequence
     FROM unnest(CAST(:sequences AS bigint[]), CAST(:tokens AS integer[])) AS g (sequence, token){own}
@@ -46,7 +46,9 @@ AND (SELECT count(*) FROM held) = :number
 
 
 def _one(claim: Claim, change: str) -> str:
-    own = f"\nAND t.sequence = ANY ({CLAIMED})" if claim is Claim.TRANSACTION else ""
+    own = ""
+    if claim is Claim.TRANSACTION:
+        own = f"\nAND concat(t.sequence, ':', t.token + 1, ':', {OWNER}) = ANY ({CLAIMED})"
     return sql(f"""
 UPDATE task AS t SET {change}
 WHERE t.topic = :topic AND t.sequence = :sequence AND {_HELD[claim].format(token=":token")}{own}

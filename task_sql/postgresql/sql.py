@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-__all__ = ["CLAIMED", "KEY", "NOTIFY", "NOW", "UNLOCK", "sql"]
+__all__ = ["CLAIMED", "KEY", "NOTIFY", "NOW", "OWNER", "UNLOCK", "sql"]
 
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
 
@@ -16,13 +16,16 @@ NOTIFY: Final = "(SELECT pg_notify('task_notification', 'WORK ' || md5(:topic)) 
 KEY: Final = "hashtextextended({identifier}, hashtextextended(CAST(:topic AS text), {salt}))"
 """A number for an identifier of the topic, to lock by."""
 
-CLAIMED: Final = "CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[])"
+CLAIMED: Final = "string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')"
 """
-The tasks that this transaction has claimed for itself, or NULL.
+The tasks that this transaction has claimed for itself, each as ``sequence:token:owner``, or NULL.
 
 Such a claim is a lock on a READY row, and a lock can't be told from one's own. A setting that is local to the
 transaction can: it ends with it, and goes back with a savepoint, just as the lock does.
 """
+
+OWNER: Final = "hashtextextended(CAST(:owner AS text), 0)"
+"""The owner, as it is noted with a claim."""
 
 UNLOCK: Final = f"""unlocked AS (
     DELETE FROM task_mutex

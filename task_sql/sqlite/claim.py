@@ -26,13 +26,14 @@ __all__ = [
 
 CLAIMS: Final = """
 CREATE TEMP TABLE IF NOT EXISTS task_claim (
-    sequence INTEGER PRIMARY KEY, topic TEXT NOT NULL, identifier TEXT NOT NULL
+    sequence INTEGER PRIMARY KEY, token INTEGER NOT NULL, owner TEXT NOT NULL,
+    topic TEXT NOT NULL, identifier TEXT NOT NULL
 )
 """
 CLAIMS_BEGUN: Final = "PRAGMA defer_foreign_keys"
 CLAIMS_FORGET: Final = "DELETE FROM temp.task_claim"
 CLAIMS_BEGIN: Final = "PRAGMA defer_foreign_keys = ON"
-CLAIMS_NOTE: Final = "INSERT INTO temp.task_claim (sequence, topic, identifier) VALUES (?, ?, ?)"
+CLAIMS_NOTE: Final = "REPLACE INTO temp.task_claim (sequence, token, owner, topic, identifier) VALUES (?, ?, ?, ?, ?)"
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", "ASC"), Order.LAST_IN_FIRST_OUT: (">", "DESC")}
 _BLOCKING: Final = {
@@ -62,11 +63,12 @@ def _unblocked(order: Order, condition: Condition) -> str:
 def _beside(condition: Condition) -> str:
     """Leave alone what the same transaction has claimed for itself."""
     clause = """
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)"""
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)"""
     if condition is not Condition.NONE:
         clause += """
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)"""
     return clause
 

@@ -150,7 +150,7 @@ class SqliteDialect(Dialect):
             self.recall(tx)
             statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
             rows = tx.rows(statement, parameters)
-            tx.run_many(CLAIMS_NOTE, [(row[0], poll.topic, row[1]) for row in rows])
+            tx.run_many(CLAIMS_NOTE, [(row[0], row[4], poll.owner, poll.topic, row[1]) for row in rows])
             return rows
 
     def recall(self, tx: Transaction) -> None:

@@ -43,9 +43,9 @@ def test_statements_are_as_reviewed(database: str) -> None:
 
 LITERALS = {
     "postgresql": {
-        "'task_sequence'", "'task_notification'", "'WORK '", "'ACTIVATION '", "'topiq.claimed'", "''", "','",
+        "'task_sequence'", "'task_notification'", "'WORK '", "'ACTIVATION '", "'topiq.claimed'", "''", "','", "':'",
         "'transaction_isolation'", "'read committed'", "'read uncommitted'",
-        "'{}'", "'{4}'", "'{1,2,3,4}'", "'{0,1,2,3,4}'", r"'\n'",
+        "'{4}'", "'{1,2,3,4}'", "'{0,1,2,3,4}'", r"'\n'",
     },
     "sqlite": {
         "'task'", "''", "'now'", "'%Y-%m-%d %H:%M:%f'", "'$[0]'", "'$[1]'", "'$[2]'", "'$[3]'", "'$[4]'", "'$[5]'",
@@ -71,4 +71,13 @@ def test_writes_on_sqlite_begin_as_such() -> None:
     """The driver opens a transaction only before a statement that starts with the word of a write."""
     for name, variants in statements("sqlite").items():
         for text in variants.values():
-            assert text.split()[0] in {"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "PRAGMA", "ANALYZE"}, name
+            assert text.split()[0] in {
+                "SELECT",
+                "INSERT",
+                "UPDATE",
+                "DELETE",
+                "REPLACE",
+                "CREATE",
+                "PRAGMA",
+                "ANALYZE",
+            }, name

@@ -178,6 +178,10 @@ END $$;
 -- if not partitioned
 CREATE FUNCTION task_initialize(new_topic text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+    IF EXISTS (SELECT FROM task_topic t WHERE t.topic = new_topic) THEN
+        RETURN false;
+    END IF;
+    LOCK TABLE task_topic IN SHARE UPDATE EXCLUSIVE MODE;
     INSERT INTO task_topic (topic) VALUES (new_topic) ON CONFLICT DO NOTHING;
     RETURN FOUND;
 END $$;

@@ -5,7 +5,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -21,8 +21,8 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
@@ -41,7 +41,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -65,8 +65,8 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
@@ -85,7 +85,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -113,8 +113,8 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
@@ -133,7 +133,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -144,8 +144,8 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC
@@ -164,7 +164,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -183,8 +183,8 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC
@@ -203,7 +203,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence <> ALL (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[]))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -226,8 +226,8 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.sequence = ANY (CAST((SELECT coalesce(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[]), '{}')) AS bigint[])) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 LIMIT 1
+        WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC

@@ -40,7 +40,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', hashtextextended(CAST(%(owner)s AS text), 0)), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
@@ -103,7 +104,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', hashtextextended(CAST(%(owner)s AS text), 0)), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
@@ -174,7 +176,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', hashtextextended(CAST(%(owner)s AS text), 0)), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
@@ -217,7 +220,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', hashtextextended(CAST(%(owner)s AS text), 0)), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
@@ -276,7 +280,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', hashtextextended(CAST(%(owner)s AS text), 0)), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
@@ -343,7 +348,8 @@ WITH claimed AS MATERIALIZED (
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
-        ',', nullif(current_setting('topiq.claimed', true), ''), string_agg(CAST(sequence AS text), ',')), true)
+        ',', nullif(current_setting('topiq.claimed', true), ''),
+        string_agg(concat(sequence, ':', token, ':', hashtextextended(CAST(%(owner)s AS text), 0)), ',')), true)
     FROM claimed
 )
 SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted

@@ -16,7 +16,7 @@ AND (SELECT count(*) FROM held) = %(number)s
 WITH held AS MATERIALIZED (
     SELECT h.sequence
     FROM unnest(CAST(%(sequences)s AS bigint[]), CAST(%(tokens)s AS integer[])) AS g (sequence, token)
-    JOIN unnest(CAST(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') AS bigint[])) AS o (sequence) ON o.sequence = g.sequence
+    JOIN unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS o (claim) ON o.claim = concat(g.sequence, ':', g.token, ':', hashtextextended(CAST(%(owner)s AS text), 0))
     CROSS JOIN LATERAL (
         SELECT t.sequence FROM task AS t
         WHERE t.topic = %(topic)s AND t.sequence = g.sequence AND t.state = 1 AND t.token = g.token - 1

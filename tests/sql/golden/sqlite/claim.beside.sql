@@ -6,7 +6,8 @@ WHERE sequence IN (
     SELECT t.sequence FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     ORDER BY t.sequence ASC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token
@@ -25,9 +26,10 @@ WHERE sequence IN (
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
@@ -50,9 +52,10 @@ WHERE sequence IN (
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
@@ -75,9 +78,10 @@ WHERE sequence IN (
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
@@ -91,7 +95,8 @@ WHERE sequence IN (
     SELECT t.sequence FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     ORDER BY t.sequence DESC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token
@@ -110,9 +115,10 @@ WHERE sequence IN (
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
@@ -135,9 +141,10 @@ WHERE sequence IN (
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
@@ -160,9 +167,10 @@ WHERE sequence IN (
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )

@@ -1,1 +1,1 @@
-INSERT INTO temp.task_claim (sequence, topic, identifier) VALUES (?, ?, ?)
+REPLACE INTO temp.task_claim (sequence, token, owner, topic, identifier) VALUES (?, ?, ?, ?, ?)

@@ -14,7 +14,8 @@ RETURNING sequence, identifier, input, attempt, token
 SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     ORDER BY t.sequence ASC LIMIT :size
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER COMMITTED
@@ -45,9 +46,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task A
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 
@@ -85,9 +87,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task A
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 
@@ -125,9 +128,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task A
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 
@@ -147,7 +151,8 @@ RETURNING sequence, identifier, input, attempt, token
 SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     ORDER BY t.sequence DESC LIMIT :size
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER COMMITTED
@@ -178,9 +183,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task A
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 
@@ -218,9 +224,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task A
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 
@@ -258,8 +265,9 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task A
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
         WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
-    AND t.sequence NOT IN (SELECT sequence FROM temp.task_claim)
     AND NOT EXISTS (
-        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence
+        SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
+    AND NOT EXISTS (
+        SELECT 1 FROM temp.task_claim AS c JOIN task AS s ON s.sequence = c.sequence AND s.token + 1 = c.token
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
