@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -188,3 +189,45 @@ def test_pinned_row_versions_cost_no_pages(
 
     assert after.scans == []
     assert after.pages <= 1.7 * before.pages + 20
+
+
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])
+def test_a_topic_that_grows_from_nothing_is_never_read_from_end_to_end(
+    *, postgresql_provision: PostgresProvision, partitioned: bool
+) -> None:
+    """Plans that are kept from when a topic was empty still fit when it is large (PA-07)."""
+    with postgresql_provision.create(partitioned=partitioned) as url:
+        dsn = sqlalchemy.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+        with closing(psycopg.connect(dsn)) as connection:
+            repository = PostgresTaskRepository("me")
+            repository.register(connection)
+            repository.initialize(connection, TOPIC)
+            connection.commit()
+            before = _scanned(connection)
+            for size in (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2_000, 1):
+                _live(repository, connection, size)
+                connection.commit()
+            after = _scanned(connection)
+
+    assert after == before
+
+
+def _scanned(connection: psycopg.Connection[Any]) -> object:
+    """Count how often the tasks were read from end to end."""
+    connection.execute("SELECT pg_stat_force_next_flush()")
+    connection.commit()
+    tables = "relname = 'task' OR relname ~ '^task_[0-9a-f]{32}$'"
+    row = connection.execute(f"SELECT sum(seq_scan) FROM pg_stat_user_tables WHERE {tables}").fetchone()  # noqa: S608
+    connection.rollback()
+    return row
+
+
+def _live(repository: PostgresTaskRepository, tx: Any, size: int) -> None:  # noqa: ANN401
+    """Do a bit of everything."""
+    repository.push_many(tx, TOPIC, [f"append-{i}" for i in range(size)])
+    for insertion in (Insertion.SUPERSEDE, Insertion.REPLACE, Insertion.DELETE):
+        repository.push_many(tx, TOPIC, [f"replaced-{i}" for i in range(5)], insertion=insertion)
+    for call in CALLS:
+        call(repository, tx)
+    repository.release(tx, TOPIC, repository.poll_many(tx, TOPIC, 2))
+    repository.expire(tx, timedelta())

@@ -44,6 +44,9 @@ CREATE TABLE task_mutex (
     key bigint PRIMARY KEY
 );
 
+-- Keys that nobody locks: a table that looks empty would be read from end to end, dead rows and all.
+INSERT INTO task_mutex SELECT generate_series(1, 5000);
+
 -- One generator for all topics. CACHE 1: a number that is lower was also drawn earlier.
 CREATE SEQUENCE task_sequence CACHE 1;
 
@@ -74,7 +77,7 @@ CREATE TABLE task (
 PARTITION BY LIST (topic)
 -- end
 -- if not partitioned
-WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)
+WITH (vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)
 -- end
 ;
 
@@ -124,24 +127,25 @@ CREATE INDEX task_reference ON task (reference, sequence) WHERE reference IS NOT
 
 CREATE INDEX task_times ON task USING brin (created, completed) WITH (pages_per_range = 32);
 
--- A table of which nothing is known yet is planned for as if each value were rare, and the first tasks of a topic
--- would be searched instead of looked up. So its statistics begin with those of a typical one.
+-- A new table is planned for as one that is small enough to be read from end to end, and full of rare values; and a
+-- prepared plan may outlive its growth. So each begins with the statistics and the size of a typical one, about a
+-- hundred pages, which it keeps when it is empty (vacuum_truncate, which also spares it the lock of a truncation).
 CREATE VIEW task_specimen AS
 SELECT
     'topic ' || mod(i, 20) AS topic, -i AS sequence, 'identifier ' || i AS identifier,
     CASE WHEN i <= 10 THEN 0 WHEN i <= 60 THEN 1 WHEN i <= 70 THEN 3 WHEN i <= 80 THEN 4 WHEN i <= 90 THEN 5 ELSE 6 END
         AS state,
     CASE WHEN i NOT BETWEEN 11 AND 60 THEN 'owner ' || mod(i, 5) END AS owner,
-    CASE WHEN i > 60 THEN statement_timestamp() END AS completed
-FROM generate_series(1, 500) AS i;
+    CASE WHEN i > 60 THEN statement_timestamp() END AS completed, repeat('specimen ', 150) AS input
+FROM generate_series(1, 600) AS i;
 
 -- if not partitioned
-INSERT INTO task (topic, sequence, identifier, state, owner, completed)
-SELECT topic, sequence, identifier, state, owner, completed FROM task_specimen;
+INSERT INTO task (topic, sequence, identifier, state, owner, completed, input)
+SELECT topic, sequence, identifier, state, owner, completed, input FROM task_specimen;
 
 ANALYZE task;
 
-TRUNCATE task;
+DELETE FROM task;
 -- end
 
 -- if partitioned
@@ -162,12 +166,13 @@ BEGIN
     END IF;
     IF to_regclass(part) IS NULL THEN
         EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE task INCLUDING ALL)'
-            || ' WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)';
-        EXECUTE 'INSERT INTO ' || quote_ident(part) || ' (topic, sequence, identifier, state, owner, completed)'
-            || ' SELECT ' || quote_literal(new_topic) || ', sequence, identifier, state, owner, completed'
+            || ' WITH (vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0.02,'
+            || ' autovacuum_analyze_scale_factor = 0.05)';
+        EXECUTE 'INSERT INTO ' || quote_ident(part) || ' (topic, sequence, identifier, state, owner, completed, input)'
+            || ' SELECT ' || quote_literal(new_topic) || ', sequence, identifier, state, owner, completed, input'
             || ' FROM task_specimen';
         EXECUTE 'ANALYZE ' || quote_ident(part);
-        EXECUTE 'TRUNCATE ' || quote_ident(part);
+        EXECUTE 'DELETE FROM ' || quote_ident(part);
         EXECUTE 'ALTER TABLE task ATTACH PARTITION ' || quote_ident(part)
             || ' FOR VALUES IN (' || quote_literal(new_topic) || ')';
     END IF;

@@ -1,0 +1,1 @@
+"""The tests of topiq; importable as ``tests`` so that helpers have one absolute name."""

@@ -1,0 +1,54 @@
+"""The columns of the suite: every database, crossed with every way to pass a transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.backends.backend import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One database reached by one kind of transaction; a test runs once in each that it does not exclude."""
+
+    database: str
+    """``"sqlite"`` or ``"postgresql"``: what the marker ``backends`` selects."""
+
+    label: str
+    """What the marker ``kinds`` selects: the kind's name, or ``"plain"`` where nothing is partitioned."""
+
+    kind: Kind
+    """What is handed to the repository as its transaction."""
+
+    partitioned: bool
+    """Whether the schema was installed with one partition for each topic."""
+
+    @property
+    def name(self) -> str:
+        """The identifier that pytest shows in square brackets."""
+        return f"{self.database}-{self.label}"
+
+
+COLUMNS = (
+    Column("sqlite", "connection", Kind.CONNECTION, partitioned=False),
+    Column("sqlite", "session", Kind.SESSION, partitioned=False),
+    Column("sqlite", "driver", Kind.DRIVER, partitioned=False),
+    Column("postgresql", "connection", Kind.CONNECTION, partitioned=True),
+    Column("postgresql", "session", Kind.SESSION, partitioned=True),
+    Column("postgresql", "driver", Kind.DRIVER, partitioned=True),
+    Column("postgresql", "plain", Kind.DRIVER, partitioned=False),
+)
+DATABASES = frozenset(column.database for column in COLUMNS)
+LABELS = frozenset(column.label for column in COLUMNS)
+
+
+def select(databases: set[str], labels: set[str]) -> list[Column]:
+    """The columns of these databases and labels, where an empty set means all of them."""
+    if unknown := (databases - DATABASES) | (labels - LABELS):
+        message = f"unknown backend or kind: {sorted(unknown)}; there are {sorted(DATABASES | LABELS)}"
+        raise ValueError(message)
+    return [
+        column
+        for column in COLUMNS
+        if column.database in (databases or DATABASES) and column.label in (labels or LABELS)
+    ]

@@ -1,0 +1,114 @@
+"""The fixtures that every database test uses, and the one PostgreSQL server that all workers share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.backends import server
+from tests.backends.backend import Backend
+from tests.backends.columns import Column, select
+from tests.backends.provision import PostgresProvision, SqliteProvision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from task_api import TaskRepository
+
+_SERVER = pytest.StashKey[server.Server]()
+_WORKER_KEY = "topiq_postgresql_url"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers that choose a test's columns."""
+    config.addinivalue_line("markers", "backends(*names): run on these databases only: sqlite, postgresql")
+    config.addinivalue_line("markers", "kinds(*labels): run with these only: connection, session, driver, plain")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - pytest-xdist has no type for it
+    """Start the server in the controlling process, which outlives the workers, and tell each its address."""
+    node.workerinput[_WORKER_KEY] = _running_server(node.config).url
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the server that this process started."""
+    if running := config.stash.get(_SERVER, None):
+        running.stop()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that asks for a backend once in each column that its markers leave."""
+    if "backend" not in metafunc.fixturenames:
+        return
+    names = {
+        marker: {str(name) for mark in metafunc.definition.iter_markers(marker) for name in mark.args}
+        for marker in ("backends", "kinds")
+    }
+    columns = select(names["backends"], names["kinds"])
+    metafunc.parametrize("backend", columns, indirect=True, ids=[column.name for column in columns])
+
+
+@pytest.fixture(scope="session")
+def postgresql_url(request: pytest.FixtureRequest) -> str:
+    """The URL of the session's PostgreSQL server; asking for it starts the server."""
+    workerinput: dict[str, str] | None = getattr(request.config, "workerinput", None)
+    return workerinput[_WORKER_KEY] if workerinput else _running_server(request.config).url
+
+
+@pytest.fixture(scope="session")
+def postgresql_provision(postgresql_url: str) -> Iterator[PostgresProvision]:
+    """This process's templates on the server."""
+    provision = PostgresProvision(postgresql_url)
+    yield provision
+    provision.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_provision(tmp_path_factory: pytest.TempPathFactory) -> SqliteProvision:
+    """This process's template file."""
+    return SqliteProvision(tmp_path_factory.mktemp("sqlite"))
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
+    """A database of the test's own with the schema installed, in each column of the suite."""
+    column: Column = request.param
+    if column.database == "sqlite":
+        provision: SqliteProvision = request.getfixturevalue("sqlite_provision")
+        yield from _lend(column, provision.create(tmp_path))
+        return
+    # Asked for by name, so that a run on SQLite alone starts no server.
+    databases: PostgresProvision = request.getfixturevalue("postgresql_provision")
+    with databases.create(partitioned=column.partitioned) as url:
+        yield from _lend(column, url)
+
+
+@pytest.fixture
+def repository(backend: Backend) -> TaskRepository[Any]:
+    """A repository of the registered owner ``me``."""
+    return backend.repository("me")
+
+
+@pytest.fixture
+def topic(backend: Backend, repository: TaskRepository[Any]) -> str:
+    """The topic ``topic``, initialised."""
+    with backend.begin() as transaction:
+        repository.initialize(transaction, "topic")
+    return "topic"
+
+
+def _lend(column: Column, url: str) -> Iterator[Backend]:
+    backend = Backend(name=column.database, partitioned=column.partitioned, kind=column.kind, url=url)
+    try:
+        yield backend
+    finally:
+        backend.finish()
+
+
+def _running_server(config: pytest.Config) -> server.Server:
+    if _SERVER not in config.stash:
+        config.stash[_SERVER] = server.start()
+    return config.stash[_SERVER]

@@ -1,0 +1,91 @@
+"""How each test gets a database of its own: a copy of a template in which the schema is installed once."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import psycopg
+import sqlalchemy
+from psycopg import sql
+
+import task_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class SqliteProvision:
+    """Copies of one template file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._template = folder / "template.db"
+        _install(f"sqlite:///{self._template}", partitioned=False)
+        # The copy takes the main file alone, so nothing may wait in the write-ahead log.
+        with closing(sqlite3.connect(self._template)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def create(self, folder: Path) -> str:
+        """Put a fresh database into this folder and give its URL."""
+        path = folder / "topiq.db"
+        shutil.copyfile(self._template, path)
+        return f"sqlite:///{path}"
+
+
+class PostgresProvision:
+    """Databases cloned from template databases on one server, which several processes may share."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._prefix = f"topiq_{uuid4().hex[:12]}"
+        self._count = 0
+        self._templates: dict[bool, str] = {}
+
+    @contextmanager
+    def create(self, *, partitioned: bool) -> Iterator[str]:
+        """Give the URL of a fresh database, which is dropped on exit."""
+        template = self._template(partitioned=partitioned)
+        self._count += 1
+        name = f"{self._prefix}_{self._count}"
+        self._execute("CREATE DATABASE {} TEMPLATE {}", name, template)
+        try:
+            yield self._database_url(name)
+        finally:
+            self._execute("DROP DATABASE {} WITH (FORCE)", name)
+
+    def close(self) -> None:
+        """Drop the templates."""
+        for name in self._templates.values():
+            self._execute("DROP DATABASE {} WITH (FORCE)", name)
+        self._templates.clear()
+
+    def _template(self, *, partitioned: bool) -> str:
+        if partitioned not in self._templates:
+            name = f"{self._prefix}_{'partitioned' if partitioned else 'plain'}"
+            self._execute("CREATE DATABASE {}", name)
+            # Known before it is filled, so that it is dropped also when the installation fails.
+            self._templates[partitioned] = name
+            _install(self._database_url(name), partitioned=partitioned)
+        return self._templates[partitioned]
+
+    def _database_url(self, name: str) -> str:
+        url = sqlalchemy.make_url(self._url).set(drivername="postgresql+psycopg", database=name)
+        return url.render_as_string(hide_password=False)
+
+    def _execute(self, statement: str, *names: str) -> None:
+        # A connection for each statement, so that a server restarted by a test is no trouble.
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def _install(url: str, *, partitioned: bool) -> None:
+    engine = task_sql.create_engine(url)
+    try:
+        with engine.begin() as connection:
+            task_sql.schema.install(connection, partitioned=partitioned)
+    finally:
+        engine.dispose()
