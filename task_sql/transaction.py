@@ -143,6 +143,9 @@ def _sqlite3(connection: "sqlite3.Connection", translate: Translate) -> Transact
     except sqlite3.ProgrammingError as error:
         message = f"the sqlite3 connection can't be used here, pass an open one of this thread: {error}"
         raise InvalidTaskError(message) from error
+    if connection.text_factory is not str:
+        message = "the sqlite3 connection turns text into something else (text_factory); pass one that gives str"
+        raise InvalidTaskError(message)
     cursor.row_factory = None
     return DriverTransaction(connection, cursor, None, translate)
 

@@ -206,7 +206,7 @@ def roam(member: Member, *, topic: str, batches: int, seed: int) -> int:
             batches += turn < batches  # not pushed after all
             continue
         if tasks:
-            unlucky = tasks[:: choice.randint(2, 9)]
+            unlucky = {task for task in tasks if choice.random() < 1 / 4}
             with member.begin() as transaction:
                 member.repository.release(transaction, topic, unlucky)
                 lucky = [task for task in tasks if task not in unlucky]

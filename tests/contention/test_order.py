@@ -46,11 +46,12 @@ def test_concurrent_pollers_share_the_tasks_in_order(
 @pytest.mark.parametrize("owners", [["me"] * CROWD, ["a", "b", "c", "d"]], ids=["shared", "apart"])
 def test_nothing_is_overlooked(backend: Backend, topic: str, crowd: Threads | Processes, owners: list[str]) -> None:
     """Tasks pushed late, released and rolled back are all found, by one repository or several (P1, P3, PO-17)."""
+    batches = 8 if backend.name == "sqlite" else 80
     done = crowd.race(
-        *(part(owner, roles.roam, topic=topic, batches=20, seed=seed) for seed, owner in enumerate(owners))
+        *(part(owner, roles.roam, topic=topic, batches=batches, seed=seed) for seed, owner in enumerate(owners))
     )
     assert backend.sql("SELECT state, count(*) FROM task GROUP BY state") == [(TaskState.SUCCEEDED, sum(done))]
-    assert sum(done) == CROWD * 20 * 50
+    assert sum(done) == CROWD * batches * 50
 
 
 @pytest.mark.backends("postgresql")
