@@ -16,6 +16,17 @@ RETURNING seq, {NOW}
 """
 """Draw numbers for a batch, unless the topic is unknown; the last of them comes back with the time."""
 
+
+def _older(finished: str) -> str:
+    """Find the older tasks of identifiers, open ones and of the finished those that are meant."""
+    return f"""
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
+        ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
+    UNION ALL
+    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
+        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 {finished}"""
+
+
 PUSH: Final = PushStatements(
     one=f"""
 INSERT INTO task (topic, identifier, input, reference, state, due)
@@ -38,25 +49,14 @@ RETURNING origin, sequence
 UPDATE task SET state = 8
 WHERE topic = :topic AND state = 1 AND identifier IN (SELECT value FROM json_each(:given))
 """,
-        Insertion.REPLACE: """
+        Insertion.REPLACE: f"""
 UPDATE task SET state = 8, descent = max(descent, state)
-WHERE sequence IN (
-    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
-        ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
-    UNION ALL
-    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
-        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
-    WHERE t.state <= 6
+WHERE sequence IN ({_older("WHERE t.state <= 6")}
 )
 """,
-        Insertion.DELETE: """
+        Insertion.DELETE: f"""
 DELETE FROM task
-WHERE sequence IN (
-    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
-        ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
-    UNION ALL
-    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
-        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
+WHERE sequence IN ({_older("")}
 )
 """,
     },

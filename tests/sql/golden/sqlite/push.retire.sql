@@ -9,8 +9,7 @@ WHERE sequence IN (
         ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
     UNION ALL
     SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
-        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
-    WHERE t.state <= 6
+        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 WHERE t.state <= 6
 )
 
 -- DELETE
@@ -20,5 +19,5 @@ WHERE sequence IN (
         ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
     UNION ALL
     SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
-        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5
+        ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 
 )
