@@ -32,7 +32,8 @@ _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
 _REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 
-_OWN: Final = f"ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest({CLAIMED}) AS e)"
+_NONE: Final = f"(SELECT {CLAIMED} IS NULL)"
+_OWN: Final = f"(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest({CLAIMED}) AS e)"
 _OWN_SEQUENCES: Final = f"ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest({CLAIMED}) AS e)"
 
 # No READY task lies below the floor, except one that came back to READY: those are listed in "late".
@@ -50,7 +51,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token"""
 
 def _ready(order: Order) -> str:
     start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    free = f"(cardinality({_OWN}) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL ({_OWN}))"
+    free = f"({_NONE} OR concat(t.sequence, ':', t.token + 1) NOT IN {_OWN})"
     return f"t.topic = :topic AND t.state = 1 AND {free}{start}"
 
 
@@ -102,8 +103,8 @@ def _no_sibling(state: str, more: str = "") -> str:
 
 def _unblocked(order: Order, condition: Condition) -> str:
     before, _ = _DIRECTIONS[order]
-    start = f" AND s.sequence >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    clauses = _no_sibling("0") + _no_sibling("1", f" AND s.sequence {before} t.sequence{start}")
+    start = f" AND 0 + s.sequence >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
+    clauses = _no_sibling("0") + _no_sibling("1", f" AND 0 + s.sequence {before} t.sequence{start}")
     return clauses + "".join(_no_sibling(str(state)) for state in _BLOCKING[condition])
 
 
@@ -121,7 +122,7 @@ FROM (
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = :topic AND s.sequence = ANY ({_OWN_SEQUENCES}) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY ({_OWN}) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN {_OWN} LIMIT 1
     ) IS NULL
     AND {_REGISTERED}
     ORDER BY t.sequence + 0{direction}

@@ -3,7 +3,8 @@ SQLite: polling.
 
 A transactional claim changes nothing that others could see: the task stays READY and a temporary table, private to
 the connection, notes it. Which transaction noted it is told by ``PRAGMA defer_foreign_keys``, the one setting that
-SQLite switches off by itself at the end of a transaction.
+SQLite switches off by itself at the end of a transaction, and by the number of an era that begins whenever it is found
+off: going back to a savepoint brings deleted notes back, but not the era that they belong to.
 """
 
 from itertools import product
@@ -26,14 +27,16 @@ __all__ = [
 
 CLAIMS: Final = """
 CREATE TEMP TABLE IF NOT EXISTS task_claim (
-    sequence INTEGER PRIMARY KEY, token INTEGER NOT NULL, owner TEXT NOT NULL,
-    topic TEXT NOT NULL, identifier TEXT NOT NULL
+    sequence INTEGER PRIMARY KEY, token INTEGER NOT NULL, owner TEXT NOT NULL, era INTEGER NOT NULL,
+    topic TEXT NOT NULL, identifier TEXT NOT NULL, UNIQUE (topic, identifier, sequence)
 )
 """
 CLAIMS_BEGUN: Final = "PRAGMA defer_foreign_keys"
-CLAIMS_FORGET: Final = "DELETE FROM temp.task_claim"
+CLAIMS_FORGET: Final = "DELETE FROM temp.task_claim WHERE era <> :era"
 CLAIMS_BEGIN: Final = "PRAGMA defer_foreign_keys = ON"
-CLAIMS_NOTE: Final = "REPLACE INTO temp.task_claim (sequence, token, owner, topic, identifier) VALUES (?, ?, ?, ?, ?)"
+CLAIMS_NOTE: Final = """
+REPLACE INTO temp.task_claim (era, topic, owner, sequence, identifier, token) VALUES (?, ?, ?, ?, ?, ?)
+"""
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", "ASC"), Order.LAST_IN_FIRST_OUT: (">", "DESC")}
 _BLOCKING: Final = {

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from itertools import count
 from typing import ClassVar, Final
 
 from task_api import Claim, SchemaError
@@ -25,6 +26,7 @@ from .topic import TOPIC
 __all__ = ["SqliteDialect"]
 
 _OLDEST: Final = (3, 35, 0)
+_ERAS: Final = count(1)
 _BECOME_WRITER: Final = "UPDATE task_owner SET heartbeat = heartbeat WHERE false"
 """Changes nothing, but waits for the write lock: a deferred transaction that has read first might not get it."""
 _LEGACY: Final = -1
@@ -36,8 +38,8 @@ class SqliteDialect(Dialect):
 
     name = "sqlite"
     statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST)
-    _claims: ClassVar[bool] = False
-    """Whether any transaction of this process has ever claimed tasks for itself; until then none need be looked for."""
+    _eras: ClassVar[dict[int, int]] = {}
+    """The era of each connection of this process that has ever claimed tasks for its transaction."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +142,7 @@ class SqliteDialect(Dialect):
         }
         if poll.claim is Claim.TRANSACTION:
             return self._claim_for_transaction(tx, poll, parameters)
-        if self._claims and tx.rows(CLAIMS_BEGUN) != [(0,)]:
+        if id(tx.driver) in self._eras and tx.rows(CLAIMS_BEGUN) != [(0,)]:
             self.recall(tx)
             return tx.rows(POLL_BESIDE[poll.order, poll.condition], parameters)
         return tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
@@ -150,12 +152,15 @@ class SqliteDialect(Dialect):
             self.recall(tx)
             statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
             rows = tx.rows(statement, parameters)
-            tx.run_many(CLAIMS_NOTE, [(row[0], row[4], poll.owner, poll.topic, row[1]) for row in rows])
+            era = SqliteDialect._eras[id(tx.driver)]
+            notes = [(era, poll.topic, poll.owner, row[0], row[1], row[4]) for row in rows]
+            tx.run_many(CLAIMS_NOTE, notes)
             return rows
 
     def recall(self, tx: Transaction) -> None:
-        SqliteDialect._claims = True
         tx.run(CLAIMS)
-        if tx.rows(CLAIMS_BEGUN) == [(0,)]:
-            tx.run(CLAIMS_FORGET)
+        connection = id(tx.driver)
+        if tx.rows(CLAIMS_BEGUN) == [(0,)] or connection not in SqliteDialect._eras:
+            SqliteDialect._eras[connection] = next(_ERAS)
             tx.run(CLAIMS_BEGIN)
+        tx.run(CLAIMS_FORGET, {"era": SqliteDialect._eras[connection]})

@@ -13,8 +13,8 @@ _HELD: Final = {
     Claim.COMMITTED: "t.topic = :topic AND t.state = 0 AND t.owner = :owner AND t.token = {token}",
     Claim.TRANSACTION: (
         "t.topic = :topic AND t.state = 1 AND t.token = {token} - 1"
-        " AND t.sequence IN (SELECT c.sequence FROM temp.task_claim AS c"
-        " WHERE c.token = {token} AND c.owner = :owner)"
+        " AND EXISTS (SELECT 1 FROM temp.task_claim AS c"
+        " WHERE c.sequence = t.sequence AND c.token = {token} AND c.owner = :owner)"
     ),
 }
 _TAKEN: Final = {

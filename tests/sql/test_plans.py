@@ -46,13 +46,21 @@ class Cost:
 class Subject:
     """A database with a history, and a repository on it."""
 
-    def __init__(self, connection: psycopg.Connection[Any], dsn: str, finished: int) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], dsn: str) -> None:
         self.connection, self.dsn = connection, dsn
         self.repository = PostgresTaskRepository("me")
         self.repository.register(self.connection)
         self.repository.initialize(self.connection, TOPIC)
+        self.connection.commit()
+
+    def remember(self, finished: int) -> None:
+        """Store so many finished tasks, and some that are ready."""
         self.connection.execute(_HISTORY, [finished])
         self.push(2_000, "ready")
+        self.vacuum()
+
+    def vacuum(self) -> None:
+        """Let the database know what there is."""
         self.connection.autocommit = True
         self.connection.execute("VACUUM (FREEZE, ANALYZE) task")
         self.connection.autocommit = False
@@ -120,7 +128,8 @@ def subjects(
         for finished in (FEW, MANY):
             url = sqlalchemy.make_url(stack.enter_context(postgresql_provision.create(partitioned=request.param)))
             dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
-            pair.append(Subject(stack.enter_context(closing(psycopg.connect(dsn))), dsn, finished))
+            pair.append(Subject(stack.enter_context(closing(psycopg.connect(dsn))), dsn))
+            pair[-1].remember(finished)
         yield pair[0], pair[1]
 
 
@@ -210,6 +219,22 @@ def test_a_topic_that_grows_from_nothing_is_never_read_from_end_to_end(
             after = _scanned(connection)
 
     assert after == before
+
+
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])
+def test_a_burst_into_a_new_topic_is_planned_for(*, postgresql_provision: PostgresProvision, partitioned: bool) -> None:
+    """What is pushed before any statistics were taken costs no more pages than after that (PA-07)."""
+    with postgresql_provision.create(partitioned=partitioned) as url:
+        dsn = sqlalchemy.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+        with closing(psycopg.connect(dsn)) as connection:
+            subject = Subject(connection, dsn)
+            subject.push(3_000, "burst")
+            subject.push(3_000, "burst")
+            unknown = [subject.cost(call).pages for call in CALLS]
+            subject.vacuum()
+            known = [subject.cost(call).pages for call in CALLS]
+
+    assert [pages for pages, usual in zip(unknown, known, strict=True) if pages > 1.7 * usual + 20] == []
 
 
 def _scanned(connection: psycopg.Connection[Any]) -> object:

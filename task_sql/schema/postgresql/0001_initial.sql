@@ -71,20 +71,30 @@ CREATE TABLE task (
     reference varchar(500) COLLATE "C",
     input text,
     output text,
+-- if partitioned
     CONSTRAINT task_key PRIMARY KEY (sequence, topic)
+-- end
+-- if not partitioned
+    CONSTRAINT task_key PRIMARY KEY (sequence)
+-- end
 )
 -- if partitioned
 PARTITION BY LIST (topic)
 -- end
 -- if not partitioned
-WITH (vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05)
+WITH (
+    vacuum_truncate = false,
+    autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_analyze_threshold = 2000, autovacuum_analyze_scale_factor = 0.05
+)
 -- end
 ;
 
 -- Every change of state writes every index that the row belongs to, so there are few, and partial ones.
--- "sequence + 0" and "state + 0" keep an index to the statements that are written for it: a poll can't be
--- planned as a walk along the key past everything that is done, nor a completion as a search among the ACTIVE.
--- The key begins with the sequence: with the topic first, it would be walked for want of statistics on a new one.
+-- "sequence + 0", "0 + sequence" and "state + 0" keep an index to the statements that are written for it: a poll
+-- can't be planned as a walk along the key past everything that is done, nor a completion as a search among the ACTIVE.
+-- The key begins with the sequence, which is unique by itself: with the topic first, it would be walked wherever the
+-- planner believes that there are few tasks.
 
 -- Poll: READY tasks in order.
 -- if partitioned
@@ -105,7 +115,7 @@ CREATE INDEX task_late ON task (topic, late) WHERE late IS NOT NULL;
 -- end
 
 -- Siblings of an identifier that are still open; expiry, which looks for the ACTIVE ones.
-CREATE INDEX task_open ON task ((state + 0), identifier, sequence) WHERE state + 0 <= 4;
+CREATE INDEX task_open ON task ((state + 0), identifier, (0 + sequence)) WHERE state + 0 <= 4;
 
 -- Siblings that are finished.
 CREATE INDEX task_done ON task (identifier, sequence) WHERE state >= 5;
@@ -129,7 +139,8 @@ CREATE INDEX task_times ON task USING brin (created, completed) WITH (pages_per_
 
 -- A new table is planned for as one that is small enough to be read from end to end, and full of rare values; and a
 -- prepared plan may outlive its growth. So each begins with the statistics and the size of a typical one, about a
--- hundred pages, which it keeps when it is empty (vacuum_truncate, which also spares it the lock of a truncation).
+-- hundred pages, which it keeps when it is empty (vacuum_truncate, which also spares it the lock of a truncation). The
+-- thresholds let it pass for that until real tasks have come.
 CREATE VIEW task_specimen AS
 SELECT
     'topic ' || mod(i, 20) AS topic, -i AS sequence, 'identifier ' || i AS identifier,
@@ -166,8 +177,9 @@ BEGIN
     END IF;
     IF to_regclass(part) IS NULL THEN
         EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE task INCLUDING ALL)'
-            || ' WITH (vacuum_truncate = false, autovacuum_vacuum_scale_factor = 0.02,'
-            || ' autovacuum_analyze_scale_factor = 0.05)';
+            || ' WITH (vacuum_truncate = false,'
+            || ' autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.02,'
+            || ' autovacuum_analyze_threshold = 2000, autovacuum_analyze_scale_factor = 0.05)';
         EXECUTE 'INSERT INTO ' || quote_ident(part) || ' (topic, sequence, identifier, state, owner, completed, input)'
             || ' SELECT ' || quote_literal(new_topic) || ', sequence, identifier, state, owner, completed, input'
             || ' FROM task_specimen';

@@ -5,7 +5,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -15,14 +15,14 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
@@ -41,7 +41,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -51,7 +51,7 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -66,7 +66,7 @@ FROM (
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
@@ -85,7 +85,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -95,7 +95,7 @@ FROM (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -114,7 +114,7 @@ FROM (
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
@@ -133,19 +133,19 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC
@@ -164,14 +164,14 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -184,7 +184,7 @@ FROM (
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC
@@ -203,14 +203,14 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0 DESC) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -227,7 +227,7 @@ FROM (
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.sequence = ANY (ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) = ANY (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) LIMIT 1
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC

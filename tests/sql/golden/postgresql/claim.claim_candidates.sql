@@ -9,7 +9,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -32,7 +32,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -57,7 +57,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -88,7 +88,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -121,7 +121,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -156,7 +156,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence < t.sequence AND s.sequence >= (
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
     ) IS NULL
@@ -193,7 +193,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     FOR UPDATE OF t SKIP LOCKED
 )
@@ -214,7 +214,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     FOR UPDATE OF t SKIP LOCKED
 ),
@@ -237,7 +237,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -266,7 +266,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -297,7 +297,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -330,7 +330,7 @@ WITH claimed AS MATERIALIZED (
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s

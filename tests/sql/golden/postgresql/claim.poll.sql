@@ -2,7 +2,7 @@
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -20,7 +20,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND t.sequence + 0 >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
@@ -40,7 +40,7 @@ SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c C
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC LIMIT %(size)s
     FOR UPDATE OF t SKIP LOCKED
@@ -55,7 +55,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND (cardinality(ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) = 0 OR concat(t.sequence, ':', t.token + 1) <> ALL (ARRAY(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)))
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0 DESC LIMIT %(size)s
     FOR UPDATE OF t SKIP LOCKED

@@ -1,1 +1,1 @@
-DELETE FROM temp.task_claim
+DELETE FROM temp.task_claim WHERE era <> :era

@@ -1,1 +1,1 @@
-REPLACE INTO temp.task_claim (sequence, token, owner, topic, identifier) VALUES (?, ?, ?, ?, ?)
+REPLACE INTO temp.task_claim (era, topic, owner, sequence, identifier, token) VALUES (?, ?, ?, ?, ?, ?)

@@ -4,4 +4,4 @@ WHERE t.sequence = :sequence AND t.topic = :topic AND t.state = 0 AND t.owner = 
 
 -- TRANSACTION
 UPDATE task AS t SET input = :input
-WHERE t.sequence = :sequence AND t.topic = :topic AND t.state = 1 AND t.token = :token - 1 AND t.sequence IN (SELECT c.sequence FROM temp.task_claim AS c WHERE c.token = :token AND c.owner = :owner)
+WHERE t.sequence = :sequence AND t.topic = :topic AND t.state = 1 AND t.token = :token - 1 AND EXISTS (SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = :token AND c.owner = :owner)
