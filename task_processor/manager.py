@@ -1,0 +1,173 @@
+"""Polls a topic and has its tasks worked on."""
+
+import threading
+from concurrent.futures import Executor
+from datetime import timedelta
+from typing import Generic, TypeVar
+
+from task_api import Claim, Condition, InvalidTaskError, Order, TaskSource
+
+from .dispatcher import TaskDispatcher
+from .handler import TaskHandlerFactory
+from .limiter import TaskLimiter
+from .listener import Reporter, TaskListener
+from .loop import Polling, PollLoop
+from .processor import PATIENCE
+from .retry import RetryPolicy
+from .work import Work
+
+__all__ = ["TaskManager"]
+
+T = TypeVar("T")
+
+
+class TaskManager(Generic[T]):
+    """
+    Polls one topic in a loop, hands each batch to a handler, and stores what becomes of it.
+
+    A database that is away is waited for, and no error of a handler or listener ends the loop. Tasks that failed
+    with a retry policy come back once they are due and somebody promotes them, as a worker does.
+
+    Args:
+        topic: The topic to work on.
+        source: Where its tasks are.
+        dispatcher: Where transactions come from.
+        handler_factory: Makes the handler, once for each start; see `each` and `batch`.
+        executor: Where the functions run that a handler is made of, if it has no executor of its own; by default
+            on the loop's own thread.
+        limiter: How many batches may be under way at once; it may be shared.
+        listener: Hears what happens.
+        order: Which end of the topic to take from.
+        condition: Which tasks to leave alone because of their siblings.
+        size: How many tasks make a batch at most.
+        pause: How long to wait after a poll that found nothing; `resume` ends it.
+        retry: What becomes of failures.
+        lease: How long a claim lasts at most.
+        claim: Whether poll and decision are two transactions with the work between them, or all is one.
+
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        source: TaskSource[T],
+        dispatcher: TaskDispatcher[T],
+        handler_factory: TaskHandlerFactory,
+        *,
+        executor: Executor | None = None,
+        limiter: TaskLimiter | None = None,
+        listener: TaskListener | None = None,
+        order: Order = Order.FIRST_IN_FIRST_OUT,
+        condition: Condition = Condition.NONE,
+        size: int = 100,
+        pause: timedelta = timedelta(seconds=1),
+        retry: RetryPolicy | None = None,
+        lease: timedelta | None = None,
+        claim: Claim = Claim.COMMITTED,
+    ) -> None:
+        if size < 1:
+            message = f"size must be at least 1, not {size}"
+            raise InvalidTaskError(message)
+        if pause < timedelta():
+            message = f"pause must not be negative: {pause}"
+            raise InvalidTaskError(message)
+        self._work = Work(topic, source, dispatcher, Reporter(topic, listener or TaskListener()), retry)
+        self._polling = Polling(size, order, condition, lease, claim, pause)
+        self._limiter = limiter or TaskLimiter.unlimited()
+        self._handler_factory = handler_factory
+        self._executor = executor
+        self._starting = threading.Lock()
+        self._loop: PollLoop[T] | None = None
+
+    @property
+    def topic(self) -> str:
+        """The topic that it works on."""
+        return self._work.topic
+
+    @property
+    def active(self) -> bool:
+        """Whether it runs: from the moment start returns until its handler is closed."""
+        loop = self._loop
+        return loop is not None and loop.begun and loop.alive
+
+    @property
+    def activation(self) -> bool | None:
+        """None: nothing is stored about it."""
+        return None
+
+    def start(self, timeout: timedelta | None = PATIENCE) -> bool:
+        """
+        Make the handler and begin to poll; False if it runs already, or if the handler could not be made.
+
+        Raises:
+            TimeoutError: the handler was not made in time. Nothing will be polled.
+
+        """
+        with self._starting:
+            if self.active:
+                return False
+            loop = PollLoop(self._work, self._polling, self._limiter, self._handler_factory, self._executor)
+            # Known before it begins, so that a resume or a stop in the meantime finds it.
+            self._loop = loop
+            if not loop.start(_seconds(timeout)):
+                self._loop = None
+                message = f"topic {self.topic!r}: no handler was made within {timeout}; nothing will be polled"
+                raise TimeoutError(message)
+            return loop.alive
+
+    def stop(self, timeout: timedelta | None = PATIENCE) -> bool:
+        """
+        Poll no more, finish the batch under way, close the handler, and wait for that; False if it did not run.
+
+        Raises:
+            TimeoutError: that takes too long; it still ends by itself.
+
+        """
+        loop = self._loop
+        if loop is None or not loop.alive:
+            return False
+        loop.request_stop()
+        if not loop.join(_seconds(timeout)):
+            message = f"topic {self.topic!r}: still at work after {timeout}; it ends when its batch is finished"
+            raise TimeoutError(message)
+        return True
+
+    def resume(self) -> bool:
+        """Poll at once instead of pausing, also if the pause is yet to begin; tell whether it runs."""
+        loop = self._loop
+        if loop is None or not loop.alive:
+            return False
+        loop.resume()
+        return True
+
+    def initialize(self) -> bool:
+        """Start with the program."""
+        self.start()
+        return True
+
+    def shutdown(self) -> bool:
+        """Stop with the program."""
+        self.stop()
+        return True
+
+    def abandon(self) -> int:
+        """
+        Give back every task under way whose claim is committed, and return how many: for a stop that took too long.
+
+        Others may poll them at once. Work that still goes on can't decide them any more, so that its effects in the
+        database are rolled back.
+        """
+        return sum(batch.abandon() for batch in self._work.under_way())
+
+    def recover(self) -> None:
+        """
+        Give back tasks that could be neither completed nor failed while the database was away.
+
+        The loop does so before each poll. A manager that was stopped meanwhile needs this call, and it raises as
+        long as the database has not come back.
+        """
+        self._work.recover()
+
+
+def _seconds(timeout: timedelta | None) -> float | None:
+    return None if timeout is None else timeout.total_seconds()

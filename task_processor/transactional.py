@@ -1,0 +1,99 @@
+"""
+A batch whose claim is the polling transaction: poll, work and decide in one.
+
+The thread that polled keeps the transaction and is the only one to use it, as many a driver demands. The handler is
+called on a second thread, so that it may wait for whomever it wants: its outcome is handed over to the first thread,
+which runs the completion, commits, and answers.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
+from typing import Any, Generic, TypeVar
+
+from task_api import Task, TaskDecision
+
+from .handler import Completion, TaskHandler
+from .outcome import FirstOutcome
+from .savepoint import savepoint
+from .work import Work
+
+__all__ = ["TransactionalBatch"]
+
+T = TypeVar("T")
+
+
+class TransactionalBatch(Generic[T]):
+    """One batch inside the transaction that claims it."""
+
+    def __init__(self, work: Work[T], tasks: Sequence[Task], handler: TaskHandler, executor: Executor) -> None:
+        self._work = work
+        self._tasks = tuple(tasks)
+        self._outcome = FirstOutcome(work.topic)
+        self._made = threading.Event()
+        self._completion: Completion | None = None
+        self._error: BaseException | None = None
+        self._answer: Future[bool] = Future()
+        self._decisions: dict[Task, TaskDecision] = {}
+        self._trace: Any = work.reporter.start(self._tasks)
+        self._handled = executor.submit(self._handle, handler)
+
+    def decide(self, tx: T) -> None:
+        """Wait for the work's outcome and store it; a failure's effects are undone to a savepoint."""
+        self._made.wait()
+        if self._completion is not None:
+            self._work.reporter.callback(self._trace, self._tasks)
+            try:
+                with savepoint(tx):
+                    self._decisions = self._work.complete(tx, self._tasks, self._completion(tx))
+            except BaseException as error:
+                if self._work.lost(self._tasks, error):
+                    raise
+                self._error = error
+        if self._error is not None:
+            self._work.fail(tx, self._tasks, self._error)
+
+    def committed(self, release: Callable[[], None]) -> None:
+        """Say that the transaction was committed."""
+        release()
+        if self._error is None:
+            self._work.reporter.complete(self._trace, self._decisions)
+        else:
+            self._work.reporter.error(self._trace, self._tasks, self._error)
+        self._end(stored=True)
+
+    def rolled_back(self, release: Callable[[], None], error: BaseException) -> None:
+        """Say that the transaction was not committed, so that all is as before the poll."""
+        release()
+        if lost := self._work.lost(self._tasks, error):
+            self._work.reporter.lost(self._trace, tuple(lost))
+        else:
+            self._work.reporter.error(self._trace, self._tasks, error)
+        self._end(stored=False)
+
+    def _end(self, *, stored: bool) -> None:
+        self._answer.set_result(stored and (self._error is None or self._completion is None))
+        self._handled.result()
+        self._work.reporter.dispatched(self._trace, self._tasks)
+
+    def _handle(self, handler: TaskHandler) -> None:
+        try:
+            handler(self._tasks, self._callback, self._on_failure)
+        except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
+            if self._outcome.take("raised error", error):
+                self._error = error
+                self._made.set()
+
+    def _callback(self, completion: Completion) -> bool:
+        if not self._outcome.take("callback"):
+            return False
+        self._completion = completion
+        self._made.set()
+        return self._answer.result()
+
+    def _on_failure(self, error: BaseException) -> bool:
+        if not self._outcome.take("failure", error):
+            return False
+        self._error = error
+        self._made.set()
+        return self._answer.result()

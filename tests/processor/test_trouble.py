@@ -1,0 +1,336 @@
+"""What the manager does when the database, or its hold on a task, goes away."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
+from task_processor import ShutdownError, TaskLimiter, TaskToken, batch, each
+from tests.backends.steps import info, push, states
+from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from task_processor import Callback, OnFailure
+    from tests.backends import Backend, Transaction
+
+pytestmark = pytest.mark.kinds("driver")
+Repository = TaskRepository[Any]
+claims = pytest.mark.parametrize("claim", Claim)
+
+
+class Shaky:
+    """A dispatcher whose transactions can be made to fail."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.begin_transaction = backend.begin
+        self.down = threading.Event()
+        self.commits_fail = threading.Event()
+
+    @contextmanager
+    def begin(self) -> Iterator[Transaction]:
+        """Begin a transaction, unless the database is away."""
+        if self.down.is_set():
+            message = "the database is away"
+            raise ConnectionError(message)
+        with self.begin_transaction() as tx:
+            yield tx
+            if self.commits_fail.is_set():
+                message = "the commit failed"
+                raise ConnectionError(message)
+
+
+def nothing(_: Task) -> None:
+    """Succeed."""
+
+
+@claims
+def test_a_failing_poll_is_waited_for(backend: Backend, repository: Repository, topic: str, claim: Claim) -> None:
+    """It is reported, the loop backs off and goes on; resume ends the wait (TM-21, TM-B3)."""
+    push(backend, repository, topic, "a")
+    shaky, recorder = Shaky(backend), Recorder()
+    shaky.down.set()
+    with running(shaky, repository, each(nothing), listener=recorder, claim=claim) as manager:  # type: ignore[arg-type]
+        recorder.wait("fatal")
+        # The back-off of so long a pause is a second or so, far more than a thousand polls would take.
+        assert len(recorder.wait("fatal")) == 1
+        shaky.down.clear()
+        manager.resume()
+        recorder.wait("complete")
+        assert manager.active is True
+    assert set(recorder.names()) == {"fatal", "start", "callback", "complete", "dispatched"}
+
+
+@claims
+def test_a_backing_off_manager_stops_at_once(
+    backend: Backend, repository: Repository, topic: str, claim: Claim
+) -> None:
+    """The wait after a failing poll ends with the stop (TM-03, TM-B3)."""
+    shaky, recorder = Shaky(backend), Recorder()
+    shaky.down.set()
+    with running(shaky, repository, each(nothing), topic=topic, listener=recorder, claim=claim) as manager:  # type: ignore[arg-type]
+        recorder.wait("fatal")
+        assert manager.stop() is True
+        assert manager.active is False
+
+
+def test_a_batch_that_could_not_be_decided_is_released(backend: Backend, repository: Repository, topic: str) -> None:
+    """Neither completed nor failed, it is given back as soon as the database is back (TM-20, DESIGN 5)."""
+    [task] = push(backend, repository, topic, "a")
+    shaky, recorder = Shaky(backend), Recorder()
+    attempts = []
+
+    def work(task: Task) -> None:
+        attempts.append(task.attempt)
+        if len(attempts) == 1:
+            shaky.down.set()
+
+    with running(shaky, repository, each(work), listener=recorder) as manager:  # type: ignore[arg-type]
+        [fatal] = recorder.wait("fatal")[:1]
+        recorder.wait("error")
+        assert info(backend, repository, topic, task).state == TaskState.ACTIVE
+        shaky.down.clear()
+        manager.resume()
+        recorder.wait("complete")
+    assert "while a batch was to be failed because of ConnectionError" in fatal.__notes__[0]
+    assert recorder.names()[:5] == ["start", "callback", "fatal", "error", "dispatched"]
+    assert attempts == [1, 1]
+    assert info(backend, repository, topic, task).state == TaskState.SUCCEEDED
+
+
+def test_a_stopped_manager_gives_back_what_it_could_not_decide(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """A batch that waits for the database outlives the loop (TM-20, DESIGN 5)."""
+    [task] = push(backend, repository, topic, "a")
+    shaky, recorder = Shaky(backend), Recorder()
+    with running(
+        shaky,  # type: ignore[arg-type]
+        repository,
+        each(lambda _: shaky.down.set()),
+        listener=recorder,
+    ) as manager:
+        recorder.wait("error")
+    with pytest.raises(ConnectionError):
+        manager.recover()
+    shaky.down.clear()
+    manager.recover()
+    stored = info(backend, repository, topic, task)
+    assert (stored.state, stored.attempt) == (TaskState.READY, 0)
+
+
+def test_a_commit_that_fails_undoes_a_transactional_batch(backend: Backend, repository: Repository, topic: str) -> None:
+    """All is as before the poll, the handler is told, and the loop backs off (TM-12, TM-21, TM-B8)."""
+    [task] = push(backend, repository, topic, "a")
+    shaky, recorder = Shaky(backend), Recorder()
+    answers: list[bool] = []
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
+        if not answers:
+            shaky.commits_fail.set()
+        answers.append(callback(lambda _: dict.fromkeys(tasks, TaskDecision.SUCCESS)))
+
+    factory = lambda _: PlainHandler(handle)  # noqa: E731 - a factory
+    with running(shaky, repository, factory, listener=recorder, claim=Claim.TRANSACTION) as manager:  # type: ignore[arg-type]
+        recorder.wait("fatal")
+        stored = info(backend, repository, topic, task)
+        assert (stored.state, stored.attempt) == (TaskState.READY, 0)
+        shaky.commits_fail.clear()
+        manager.resume()
+        recorder.wait("complete")
+    assert recorder.names()[:5] == ["start", "callback", "error", "dispatched", "fatal"]
+    assert answers == [False, True]
+
+
+def test_a_poll_whose_answer_was_lost_leaves_nothing_active(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """A commit that worked without saying so is noticed, and the tasks are given back (P1, TM-21, DESIGN 5)."""
+    [task] = push(backend, repository, topic, "a")
+    recorder = Recorder()
+    answers = iter([ConnectionError("the answer was lost")])
+
+    class Deaf:
+        """Commits the first transaction and raises all the same."""
+
+        @contextmanager
+        def begin(self) -> Iterator[Transaction]:
+            """Begin a transaction."""
+            with backend.begin() as tx:
+                yield tx
+            for error in answers:
+                raise error
+
+    with running(Deaf(), repository, each(nothing), listener=recorder) as manager:  # type: ignore[arg-type]
+        recorder.wait("fatal")
+        assert info(backend, repository, topic, task).state == TaskState.ACTIVE
+        manager.resume()
+        recorder.wait("complete")
+    stored = info(backend, repository, topic, task)
+    assert (stored.state, stored.attempt) == (TaskState.SUCCEEDED, 1)
+
+
+@claims
+def test_errors_of_giving_a_slot_back_affect_nothing(
+    backend: Backend, repository: Repository, topic: str, claim: Claim
+) -> None:
+    """The decisions stand, and the loop goes on (TM-23)."""
+    push(backend, repository, topic, "a", "b")
+    recorder = Recorder()
+
+    class Token(TaskToken):
+        """Has its slot at once and raises when it is given back."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            """Have it."""
+            assert timeout is None
+            return True
+
+        def release(self) -> None:
+            """Raise."""
+            raise RuntimeError
+
+    class Limiter(TaskLimiter):
+        """Gives such tokens."""
+
+        def request(self, topic: str) -> TaskToken:
+            """Give one."""
+            assert topic
+            return Token()
+
+    with running(backend, repository, each(nothing), listener=recorder, limiter=Limiter(), size=1, claim=claim):
+        recorder.wait("complete", 2)
+        recorder.wait("empty")
+    assert recorder.names() == ["start", "callback", "complete", "dispatched"] * 2
+
+
+@pytest.mark.parametrize("way", ["complete", "fail"])
+def test_lost_tasks_are_reported_and_poison_nothing(
+    backend: Backend, repository: Repository, topic: str, way: str
+) -> None:
+    """Effects are rolled back, the lost task is reported, the rest is worked on again or fails (P2, DESIGN 5)."""
+    tasks = push(backend, repository, topic, "a", "b", "c")
+    thief = backend.repository("thief")
+    recorder = Recorder()
+    stolen: list[Task] = []
+
+    def handle(tasks: Sequence[Task], callback: Callback, on_failure: OnFailure) -> None:
+        if not stolen:
+            with backend.begin() as tx:
+                stolen.append(thief.eject(tx, topic, tasks[1]))
+            if way == "fail":
+                on_failure(ValueError())
+                return
+
+        def complete(tx: Transaction) -> dict[Task, TaskDecision]:
+            repository.push(
+                tx,
+                topic,
+                "effect",
+            )
+            return dict.fromkeys(tasks, TaskDecision.SUCCESS)
+
+        callback(complete)
+
+    with running(backend, repository, lambda _: PlainHandler(handle), listener=recorder, size=3):
+        recorder.wait("lost")
+        if way == "complete":
+            recorder.wait("complete")
+        else:
+            recorder.wait("error")
+    assert recorder.wait("lost") == [(tasks[1],)]
+    found = states(backend, repository, topic)
+    expected = TaskState.SUCCEEDED if way == "complete" else TaskState.FAILED
+    assert [found[task.sequence] for task in tasks] == [expected, TaskState.ACTIVE, expected]
+    assert info(backend, repository, topic, tasks[1]).owner == "thief"
+    assert info(backend, repository, topic, tasks[0]).attempt == 1
+
+
+def test_a_lost_task_of_another_topic_is_an_error_of_the_work(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """Work that decides tasks of other topics may lose those; that is a failure as any other (TM-19)."""
+    [task] = push(backend, repository, topic, "a")
+    recorder = Recorder()
+
+    def work(task: Task, _: Transaction) -> None:
+        other = "other"
+        raise LostTaskError(other, [task])
+
+    with running(backend, repository, each(work), listener=recorder):
+        recorder.wait("empty")
+    assert info(backend, repository, topic, task).state == TaskState.FAILED
+    assert "lost" not in recorder.names()
+
+
+def test_a_crashed_transaction_frees_its_tasks(backend: Backend, repository: Repository, topic: str) -> None:
+    """Under a transactional claim nothing is ACTIVE at any time, and others see the task READY (DESIGN 5)."""
+    [task] = push(backend, repository, topic, "a")
+    recorder = Recorder()
+    seen = []
+
+    def look(task: Task) -> None:
+        seen.append(backend.sql("SELECT state FROM task WHERE sequence = :number", number=task.sequence))
+
+    with running(backend, repository, each(look), listener=recorder, claim=Claim.TRANSACTION):
+        recorder.wait("empty")
+    assert seen == [[(TaskState.READY,)]]
+    assert info(backend, repository, topic, task).state == TaskState.SUCCEEDED
+
+
+@pytest.mark.backends("postgresql")
+def test_a_cut_connection_does_not_end_the_loop(backend: Backend, repository: Repository, topic: str) -> None:
+    """Sessions ended by the server in the middle of the work cost an attempt at most (TM-20, TM-21)."""
+    tasks = push(backend, repository, topic, *map(str, range(5)))
+    recorder = Recorder()
+    cut = threading.Event()
+
+    def work(_: Task, tx: Transaction) -> None:
+        if not cut.is_set():
+            cut.set()
+            pid = tx.info.backend_pid
+            backend.sql("SELECT pg_terminate_backend(:pid)", pid=pid)
+            tx.execute("SELECT 1")
+
+    pause = timedelta(milliseconds=10)
+    with running(backend, repository, each(work), listener=recorder, claim=Claim.TRANSACTION, pause=pause):
+        recorder.wait("complete")
+    assert cut.wait(PATIENCE)
+    found = states(backend, repository, topic)
+    assert [found[task.sequence] for task in tasks] == [TaskState.SUCCEEDED] * 5
+
+
+def test_a_stop_that_takes_too_long_can_give_the_tasks_back(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """They are READY at once, and the work that goes on decides nothing any more (P2, TM-B6, TM-B7)."""
+    tasks = push(backend, repository, topic, "a", "b")
+    recorder = Recorder()
+    with Gate() as gate, running(backend, repository, batch(gate.pass_through), listener=recorder) as manager:
+        gate.wait()
+        with pytest.raises(TimeoutError):
+            manager.stop(timedelta(milliseconds=1))
+        assert (manager.abandon(), manager.abandon()) == (2, 0)
+        assert states(backend, repository, topic) == {task.sequence: TaskState.READY for task in tasks}
+        assert info(backend, repository, topic, tasks[0]).attempt == 0
+        gate.open()
+        manager.stop()
+    assert recorder.names() == ["start", "error", "dispatched"]
+    assert isinstance(recorder.errors[0], ShutdownError)
+    assert set(states(backend, repository, topic).values()) == {TaskState.READY}
+
+
+def test_nothing_decided_is_given_back(backend: Backend, repository: Repository, topic: str) -> None:
+    """A batch that has its outcome keeps it (TM-B7)."""
+    push(backend, repository, topic, "a")
+    recorder = Recorder()
+    with running(backend, repository, each(nothing), listener=recorder) as manager:
+        recorder.wait("empty")
+        assert manager.abandon() == 0
+    assert set(states(backend, repository, topic).values()) == {TaskState.SUCCEEDED}
