@@ -125,25 +125,29 @@ class PostgresDialect(Dialect):
         _require_fresh_snapshots(isolation)
 
     def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+        if poll.order is Order.LAST_IN_FIRST_OUT:
+            return self._claim(tx, poll, 0)
         floor = self._floors[poll.topic]
-        forward = poll.order is Order.FIRST_IN_FIRST_OUT
-        if forward:
-            floor.advance(tx, poll.topic)
+        floor.advance(tx, poll.topic)
+        rows = self._claim(tx, poll, floor.sequence)
+        if not rows and floor.forget():
+            rows = self._claim(tx, poll, 0)
+        if rows:
+            floor.passed(max(row[0] for row in rows), len(rows))
+        return rows
+
+    def _claim(self, tx: Transaction, poll: Poll, floor: int) -> list[Row]:
         parameters = {
             "topic": poll.topic,
             "owner": poll.owner,
             "size": poll.size,
             "lease": poll.lease,
-            "floor": floor.sequence,
+            "floor": floor,
         }
         if poll.condition is Condition.NONE:
-            rows = tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
-        else:
-            with self.unit(tx):
-                rows = self._claim_singular(tx, poll, parameters)
-        if rows and forward:
-            floor.passed(max(row[0] for row in rows), len(rows))
-        return rows
+            return tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
+        with self.unit(tx):
+            return self._claim_singular(tx, poll, parameters)
 
     def _claim_singular(self, tx: Transaction, poll: Poll, parameters: Parameters) -> list[Row]:
         find = CANDIDATES[poll.order, poll.condition]

@@ -12,6 +12,9 @@ the floor moves in two steps. First, the highest sequence seen so far is fenced 
 after it was seen. Once every transaction below the fence has ended, everything below that sequence is settled, and the
 floor is the lowest READY task as a plain read sees it, claims that may yet be rolled back included, or that sequence.
 Only a transaction that has not written yet can judge: another reads past its own claims.
+
+All that holds for one database and its numbers. One that was restored or installed anew counts from lower numbers, so
+that a poll which finds nothing forgets the floor and looks again from the start.
 """
 
 from threading import Lock
@@ -39,6 +42,14 @@ class Floor:
         self._fenced = 0
         self._fence: int | None = None
         self._lock = Lock()
+
+    def forget(self) -> bool:
+        """Start again from nothing; tell whether there was a floor."""
+        with self._lock:
+            known, self.sequence = self.sequence > 0, 0
+            self._left = self._seen = self._fenced = 0
+            self._fence = None
+        return known
 
     def passed(self, highest: int, number: int) -> None:
         """Note what a poll brought."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Order, Revivification, Task, TaskDecision, TaskState
+import task_sql
+from task_api import Condition, Order, Revivification, Task, TaskDecision, TaskState
 from tests.backends.steps import complete, info, poll, push
 from tests.contention import ledger, roles
 from tests.contention.member import CROWD, part
@@ -187,3 +188,20 @@ def _poll_in_batches(backend: Backend, repository: TaskRepository[Any], topic: s
 def _in_transaction(backend: Backend, call: Callable[[Any], object]) -> None:
     with backend.begin() as transaction:
         assert call(transaction) is not False
+
+
+@pytest.mark.parametrize("condition", [Condition.NONE, Condition.SINGULAR_BY_IDENTIFIER])
+def test_database_that_counts_anew_is_polled_from_its_start(
+    backend: Backend, repository: TaskRepository[Any], topic: str, condition: Condition
+) -> None:
+    """A repository that has come far elsewhere overlooks nothing where the numbers are low again (P1, P3)."""
+    for _ in range(3):
+        push(backend, repository, topic, *map(str, range(600)))
+        complete(backend, repository, topic, poll(backend, repository, topic, 600))
+    with backend.begin() as transaction:
+        task_sql.schema.uninstall(transaction)
+        task_sql.schema.install(transaction, partitioned=backend.partitioned)
+        repository.register(transaction)
+        repository.initialize(transaction, topic)
+    pushed = push(backend, repository, topic, "low")
+    assert poll(backend, repository, topic, 5, condition=condition) == pushed
