@@ -36,8 +36,6 @@ class PushStatements:
     """Insert copies of tasks: topic, sequences, states → origin, sequence."""
     retire: Mapping[Insertion, str]
     """Make older tasks of the identifiers redundant or delete them: topic, identifiers."""
-    serialize: str | None
-    """Wait for other transactions that replace one of the identifiers: topic, identifiers, salt."""
 
 
 @dataclass(frozen=True, slots=True)

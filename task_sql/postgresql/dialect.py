@@ -18,7 +18,7 @@ from .floor import Floor
 from .hold import HOLD
 from .listing import LIST
 from .owner import OWNER
-from .push import PUSH
+from .push import PUSH, SERIALIZE
 from .revive import REVIVE
 from .topic import TOPIC
 
@@ -119,9 +119,8 @@ class PostgresDialect(Dialect):
         return dict(tx.rows(self.statements.push.copy, parameters))
 
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
-        assert self.statements.push.serialize is not None  # noqa: S101 - see push.py
         parameters = {"topic": topic, "identifiers": list(identifiers), "salt": salt}
-        [(isolation,)] = tx.rows(self.statements.push.serialize, parameters)
+        [(isolation,)] = tx.rows(SERIALIZE, parameters)
         _require_fresh_snapshots(isolation)
 
     def claim(self, tx: Transaction, poll: Poll) -> list[Row]:

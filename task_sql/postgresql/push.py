@@ -7,7 +7,7 @@ from task_api import Insertion
 from ..statements import PushStatements
 from .sql import KEY, NOTIFY, NOW, UNLOCK, sql
 
-__all__ = ["PUSH"]
+__all__ = ["PUSH", "SERIALIZE"]
 
 # An unknown topic leaves no row to insert, so that no partition has to refuse it and abort the transaction.
 # Asking for the transaction's id comes before the first number is drawn: consumers that remember how far they
@@ -74,7 +74,9 @@ RETURNING origin, sequence
         Insertion.REPLACE: _retire(_OPEN_OR + "t.state >= 5 AND t.state <= 6)", _REDUNDANT),
         Insertion.DELETE: _retire(_OPEN_OR + "t.state >= 5)", "DELETE FROM task AS t"),
     },
-    serialize=sql(f"""
+)
+
+SERIALIZE: Final = sql(f"""
 WITH locked AS (
     INSERT INTO task_mutex (key)
     SELECT DISTINCT {KEY.format(identifier="i", salt=":salt")} AS key
@@ -84,5 +86,5 @@ WITH locked AS (
     ON CONFLICT (key) DO UPDATE SET key = excluded.key
 )
 SELECT current_setting('transaction_isolation')
-"""),
-)
+""")
+"""Wait for other transactions that do the same with an identifier: topic, identifiers, salt → isolation."""

@@ -60,5 +60,4 @@ WHERE sequence IN ({_older("")}
 )
 """,
     },
-    serialize=None,
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from task_api import FINISHED, REVIVABLE, Direction, Snapshot, TaskResult, TaskState
 from task_sql.postgresql import claim as postgresql_claim
+from task_sql.postgresql import push as postgresql_push
 from task_sql.postgresql.dialect import PostgresDialect
 from task_sql.sqlite import claim as sqlite_claim
 from task_sql.sqlite import push as sqlite_push
@@ -44,7 +45,10 @@ _DOMAINS: Mapping[str, list[tuple[Any, ...]]] = {
 }
 _BESIDE: Mapping[str, Mapping[str, object]] = {
     "postgresql": {
-        f"claim.{name.lower()}": getattr(postgresql_claim, name) for name in ("CANDIDATES", "CLAIM_CANDIDATES", "PROBE")
+        "push.serialize": postgresql_push.SERIALIZE,
+        "claim.candidates": postgresql_claim.CANDIDATES,
+        "claim.claim_candidates": postgresql_claim.CLAIM_CANDIDATES,
+        "claim.probe": postgresql_claim.PROBE,
     },
     "sqlite": {
         "push.draw": sqlite_push.DRAW,
