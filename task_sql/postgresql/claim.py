@@ -19,7 +19,16 @@ from task_api import Claim, Condition, Order
 from ..statements import ClaimStatements
 from .sql import CLAIMED, KEY, NOTIFY, NOW, OWNER, sql
 
-__all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "PROBE"]
+__all__ = [
+    "BACKLOG",
+    "CANDIDATES",
+    "CANDIDATES_AMONG",
+    "CANDIDATES_BEYOND",
+    "CLAIM",
+    "CLAIM_CANDIDATES",
+    "PROBE",
+    "STILL",
+]
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", ""), Order.LAST_IN_FIRST_OUT: (">", " DESC")}
 _SINGULAR: Final = tuple(condition for condition in Condition if condition is not Condition.NONE)
@@ -34,6 +43,7 @@ _REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 
 _NONE: Final = f"(SELECT {CLAIMED} IS NULL)"
 _OWN: Final = f"(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest({CLAIMED}) AS e)"
+_FREE: Final = f"({_NONE} OR concat(t.sequence, ':', t.token + 1) NOT IN {_OWN})"
 _OWN_SEQUENCES: Final = f"ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest({CLAIMED}) AS e)"
 
 # No READY task lies below the floor, except one that came back to READY: those are listed in "late".
@@ -51,8 +61,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token"""
 
 def _ready(order: Order) -> str:
     start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    free = f"({_NONE} OR concat(t.sequence, ':', t.token + 1) NOT IN {_OWN})"
-    return f"t.topic = :topic AND t.state = 1 AND {free}{start}"
+    return f"t.topic = :topic AND t.state = 1 AND {_FREE}{start}"
 
 
 def _claiming(claim: Claim, source: str) -> str:
@@ -101,15 +110,27 @@ def _no_sibling(state: str, more: str = "") -> str:
     ) IS NULL"""
 
 
-def _unblocked(order: Order, condition: Condition) -> str:
+def _unblocked(order: Order, condition: Condition, *, ready: bool = True) -> str:
+    """Leave out tasks that a sibling blocks; one that is READY too, only if asked to."""
     before, _ = _DIRECTIONS[order]
     start = f" AND 0 + s.sequence >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    clauses = _no_sibling("0") + _no_sibling("1", f" AND 0 + s.sequence {before} t.sequence{start}")
+    clauses = _no_sibling("0")
+    if ready:
+        clauses += _no_sibling("1", f" AND 0 + s.sequence {before} t.sequence{start}")
     return clauses + "".join(_no_sibling(str(state)) for state in _BLOCKING[condition])
 
 
-def _candidates(order: Order, condition: Condition) -> str:
-    _, direction = _DIRECTIONS[order]
+_NO_OWN_SIBLING: Final = f"""
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = :topic AND s.sequence = ANY ({_OWN_SEQUENCES}) AND s.identifier = t.identifier
+        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN {_OWN} LIMIT 1
+    ) IS NULL
+    AND {_REGISTERED}"""
+
+
+def _locking(source: str, direction: str = "") -> str:
+    """Take a lock on the identifiers of a SELECT, which gives tasks in order, as far as they can be had."""
     group = "(hashtextextended(CAST(:topic AS text), 4) + (c.key & 63))"
     return sql(f"""
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -117,14 +138,7 @@ FROM (
     SELECT
         t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key,
         row_number() OVER (ORDER BY t.sequence + 0{direction}) AS rank
-    FROM task AS t
-    WHERE {_ready(order)}{_unblocked(order, condition)}
-    AND (
-        SELECT 1 FROM task AS s
-        WHERE s.topic = :topic AND s.sequence = ANY ({_OWN_SEQUENCES}) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN {_OWN} LIMIT 1
-    ) IS NULL
-    AND {_REGISTERED}
+    FROM {source}
     ORDER BY t.sequence + 0{direction}
     OFFSET 0
 ) AS c
@@ -134,6 +148,42 @@ WHERE CASE
 END
 LIMIT :size
 """)
+
+
+def _candidates(order: Order, condition: Condition) -> str:
+    _, direction = _DIRECTIONS[order]
+    source = f"""task AS t
+    WHERE {_ready(order)}{_unblocked(order, condition)}{_NO_OWN_SIBLING}"""
+    return _locking(source, direction)
+
+
+def _beyond(condition: Condition) -> str:
+    first = Order.FIRST_IN_FIRST_OUT
+    source = f"""task AS t
+    WHERE t.topic = :topic AND t.state = 1 AND {_FREE} AND t.sequence + 0 >= CAST(:bound AS bigint)\
+{_unblocked(first, condition)}{_NO_OWN_SIBLING}"""
+    return _locking(source)
+
+
+def _among(condition: Condition) -> str:
+    first = Order.FIRST_IN_FIRST_OUT
+    source = f"""(
+        SELECT t.sequence, t.identifier
+        FROM unnest(CAST(:identifiers AS text[])) AS i (identifier)
+        CROSS JOIN LATERAL (
+            SELECT t.sequence, t.identifier, t.token FROM task AS t
+            WHERE t.topic = :topic AND t.state + 0 = 1 AND t.identifier = i.identifier
+            AND 0 + t.sequence >= {_START} AND 0 + t.sequence < CAST(:bound AS bigint)
+            ORDER BY 0 + t.sequence LIMIT 1
+        ) AS t
+        WHERE {_FREE}{_unblocked(first, condition, ready=False)}{_NO_OWN_SIBLING}
+        UNION
+        (SELECT t.sequence, t.identifier FROM task AS t
+        WHERE t.topic = :topic AND t.late IS NOT NULL AND t.late < CAST(:bound AS bigint)
+        AND CAST(t.state AS integer) = 1 AND {_FREE}{_unblocked(first, condition)}{_NO_OWN_SIBLING}
+        ORDER BY t.late LIMIT CAST(:size AS bigint) * 2)
+    ) AS t"""
+    return _locking(source)
 
 
 def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
@@ -151,6 +201,30 @@ CANDIDATES: Final[Mapping[tuple[Order, Condition], str]] = {
 }
 """Find and lock candidates: topic, owner, floor, size → sequence, isolation."""
 
+CANDIDATES_AMONG: Final[Mapping[Condition, str]] = {condition: _among(condition) for condition in _SINGULAR}
+"""Do so below a bound, among identifiers and late tasks: topic, owner, floor, bound, identifiers, size → as above."""
+
+CANDIDATES_BEYOND: Final[Mapping[Condition, str]] = {condition: _beyond(condition) for condition in _SINGULAR}
+"""Do so from the bound on: topic, owner, floor, bound, size → as above."""
+
+BACKLOG: Final = sql("""
+SELECT t.sequence, t.identifier FROM task AS t
+WHERE t.topic = :topic AND t.state = 1
+AND t.sequence + 0 >= CAST(:bound AS bigint) AND t.sequence + 0 < CAST(:settled AS bigint)
+ORDER BY t.sequence + 0 LIMIT :most
+""")
+"""Whom the READY tasks between a bound and what is settled belong to: topic, bound, settled, most."""
+
+STILL: Final = sql("""
+SELECT i.identifier FROM unnest(CAST(:identifiers AS text[])) AS i (identifier)
+WHERE (
+    SELECT 1 FROM task AS t
+    WHERE t.topic = :topic AND t.state + 0 = 1 AND t.identifier = i.identifier
+    AND 0 + t.sequence >= CAST(:floor AS bigint) AND 0 + t.sequence < CAST(:bound AS bigint) LIMIT 1
+) IS NOT NULL
+""")
+"""Which identifiers have READY tasks below a bound: topic, identifiers, floor, bound."""
+
 CLAIM_CANDIDATES: Final[Mapping[tuple[Order, Condition, Claim], str]] = {
     (order, condition, claim): _claim_candidates(order, condition, claim)
     for order, condition, claim in product(Order, _SINGULAR, Claim)
@@ -165,9 +239,14 @@ SELECT
         SELECT t.sequence FROM task AS t
         WHERE t.topic = :topic AND t.state = 1 AND t.sequence + 0 >= CAST(:floor AS bigint)
         ORDER BY t.sequence + 0 LIMIT 1
+    ),
+    (
+        SELECT t.sequence FROM task AS t
+        WHERE t.topic = :topic AND t.state = 1
+        ORDER BY t.sequence + 0 DESC LIMIT 1
     )
 """)
-"""What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest READY sequence."""
+"""What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest and highest READY sequence."""
 
 CLAIM: Final = ClaimStatements(
     poll={(order, Condition.NONE, claim): _poll(order, claim) for order, claim in product(Order, Claim)},

@@ -13,7 +13,8 @@ from ..dialect import Decided, Dialect, Poll
 from ..schema.layout import Layout
 from ..statements import Statements
 from ..transaction import Parameters, Row, Transaction
-from .claim import CANDIDATES, CLAIM, CLAIM_CANDIDATES
+from .backlog import Backlog
+from .claim import CANDIDATES, CANDIDATES_AMONG, CANDIDATES_BEYOND, CLAIM, CLAIM_CANDIDATES
 from .floor import Floor
 from .hold import HOLD
 from .listing import LIST
@@ -42,6 +43,7 @@ class PostgresDialect(Dialect):
     def __init__(self) -> None:
         super().__init__()
         self._floors: defaultdict[str, Floor] = defaultdict(Floor)
+        self._backlogs: defaultdict[str, Backlog] = defaultdict(Backlog)
 
     def layout(self, tx: Transaction) -> Layout | None:
         [(present,)] = tx.rows("SELECT to_regclass('task_schema') IS NOT NULL")
@@ -125,17 +127,25 @@ class PostgresDialect(Dialect):
 
     def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
         if poll.order is Order.LAST_IN_FIRST_OUT:
-            return self._claim(tx, poll, 0)
+            return self._claim(tx, poll, 0, None)
         floor = self._floors[poll.topic]
-        floor.advance(tx, poll.topic)
-        rows = self._claim(tx, poll, floor.sequence)
+        backlog = None if poll.condition is Condition.NONE else self._backlogs[poll.topic]
+        if floor.advance(tx, poll.topic) and backlog:
+            backlog.advance(tx, poll.topic, floor.sequence, floor.settled)
+        start = floor.sequence
+        rows = self._claim(tx, poll, start, backlog)
         if not rows and floor.forget():
-            rows = self._claim(tx, poll, 0)
+            if backlog:
+                backlog.forget()
+            rows = self._claim(tx, poll, 0, None)
         if rows:
-            floor.passed(max(row[0] for row in rows), len(rows))
+            sequences = [row[0] for row in rows]
+            floor.passed(max(sequences), len(rows))
+            if backlog:
+                backlog.passed(start, sequences, poll.size)
         return rows
 
-    def _claim(self, tx: Transaction, poll: Poll, floor: int) -> list[Row]:
+    def _claim(self, tx: Transaction, poll: Poll, floor: int, backlog: Backlog | None) -> list[Row]:
         parameters = {
             "topic": poll.topic,
             "owner": poll.owner,
@@ -145,23 +155,33 @@ class PostgresDialect(Dialect):
         }
         if poll.condition is Condition.NONE:
             return tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
+        finds: list[tuple[str, Parameters]] = [(CANDIDATES[poll.order, poll.condition], {})]
+        bound, identifiers = backlog.known if backlog else (0, ())
+        if identifiers:
+            beyond = {"bound": bound}
+            among = {"bound": bound, "identifiers": list(identifiers)}
+            finds = [(CANDIDATES_AMONG[poll.condition], among), (CANDIDATES_BEYOND[poll.condition], beyond)]
         with self.unit(tx):
-            return self._claim_singular(tx, poll, parameters)
+            return self._claim_singular(tx, poll, parameters, finds)
 
-    def _claim_singular(self, tx: Transaction, poll: Poll, parameters: Parameters) -> list[Row]:
-        find = CANDIDATES[poll.order, poll.condition]
+    def _claim_singular(
+        self, tx: Transaction, poll: Poll, parameters: Parameters, finds: Sequence[tuple[str, Parameters]]
+    ) -> list[Row]:
         take = CLAIM_CANDIDATES[poll.order, poll.condition, poll.claim]
         claimed: list[Row] = []
-        for _ in range(_ROUNDS):
-            wanted = poll.size - len(claimed)
-            candidates = tx.rows(find, {**parameters, "size": wanted})
-            if not candidates:
-                break
-            _require_fresh_snapshots(candidates[0][1])
-            sequences = [sequence for sequence, _ in candidates]
-            claimed += tx.rows(take, {**parameters, "sequences": sequences})
-            if len(candidates) < wanted or len(claimed) == poll.size:
-                break
+        for find, more in finds:
+            for _ in range(_ROUNDS):
+                wanted = poll.size - len(claimed)
+                candidates = tx.rows(find, {**parameters, **more, "size": wanted})
+                if not candidates:
+                    break
+                _require_fresh_snapshots(candidates[0][1])
+                sequences = [sequence for sequence, _ in candidates]
+                claimed += tx.rows(take, {**parameters, "sequences": sequences})
+                if len(claimed) == poll.size:
+                    return claimed
+                if len(candidates) < wanted:
+                    break
         return claimed
 
 

@@ -32,11 +32,13 @@ _STRIDE: Final = 500
 class Floor:
     """The floor of one topic, as one repository knows it."""
 
-    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "sequence")
+    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "sequence", "settled")
 
     def __init__(self) -> None:
         self.sequence = 0
         """No READY task lies below this sequence, unless it is noted as late."""
+        self.settled = 0
+        """No task below this sequence is still to come."""
         self._left = 0
         self._seen = 0
         self._fenced = 0
@@ -46,7 +48,7 @@ class Floor:
     def forget(self) -> bool:
         """Start again from nothing; tell whether there was a floor."""
         with self._lock:
-            known, self.sequence = self.sequence > 0, 0
+            known, self.sequence, self.settled = self.sequence > 0, 0, 0
             self._left = self._seen = self._fenced = 0
             self._fence = None
         return known
@@ -57,22 +59,24 @@ class Floor:
             self._seen = max(self._seen, highest)
             self._left -= number
 
-    def advance(self, tx: Transaction, topic: str) -> None:
-        """Move up, if enough has been polled since the last time; to be called before a poll."""
+    def advance(self, tx: Transaction, topic: str) -> bool:
+        """Move up, if enough has been polled since the last time; to be called before a poll. Tell whether it did."""
         with self._lock:
             if self._left > 0:
-                return
+                return False
             self._left = _STRIDE if self.sequence else 1
             seen = self._seen
-        [(own, oldest, lowest)] = tx.rows(PROBE, {"topic": topic, "floor": self.sequence})
+        [(own, oldest, lowest, highest)] = tx.rows(PROBE, {"topic": topic, "floor": self.sequence})
         if own is None:  # a transaction that has written may have claimed tasks itself, and reads past them
-            return
+            return False
         # Critical section: threads may come back in another order, none of them may move the floor down.
         with self._lock:
             if self._fence is not None and oldest >= self._fence:
                 settled = self._fenced if lowest is None else min(self._fenced, lowest)
                 self.sequence = max(self.sequence, settled)
+                self.settled = max(self.settled, self._fenced)
                 self._fence = None
             if self._fence is None:
-                # The lowest READY task was seen before the id was assigned too: the snapshot is older than that.
-                self._fenced, self._fence = max(seen, lowest or 0), own
+                # READY tasks were seen before the id was assigned too: the snapshot is older than that.
+                self._fenced, self._fence = max(seen, lowest or 0, highest or 0), own
+        return True

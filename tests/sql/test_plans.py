@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from task_api import Claim, Condition, Insertion, TaskDecision
+from task_api import Claim, Condition, Insertion, Task, TaskDecision
 from task_sql import PostgresTaskRepository
 from task_sql.transaction import DriverTransaction
 
@@ -234,6 +234,36 @@ def test_a_burst_into_a_new_topic_is_planned_for(*, postgresql_provision: Postgr
 
     # Each of five conditions on a task is a look into an index of three levels; squared it would be millions.
     assert {name: number for name, number in pages.items() if number > 6_000 * 5 * 4} == {}
+
+
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])
+def test_long_queues_of_few_identifiers_cost_no_pages(
+    *, postgresql_provision: PostgresProvision, partitioned: bool
+) -> None:
+    """A SINGULAR poll does not pass over the same tasks of blocked identifiers again and again (P4, PO-B4)."""
+    pages = []
+    for length in (100, 1_000):
+        with postgresql_provision.create(partitioned=partitioned) as url:
+            dsn = sqlalchemy.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+            with closing(psycopg.connect(dsn)) as connection:
+                subject = Subject(connection, dsn)
+                for _ in range(length):
+                    subject.push(20, "hot")
+                subject.vacuum()
+                for _ in range(3):
+                    tasks = _poll_hot(subject.repository, connection)
+                    connection.commit()
+                    subject.repository.complete_many(connection, TOPIC, dict.fromkeys(tasks, TaskDecision.SUCCESS))
+                    connection.commit()
+                    assert len(tasks) == 20
+                pages.append(subject.cost(_poll_hot).pages)
+
+    short, long = pages
+    assert long <= 1.7 * short + 20
+
+
+def _poll_hot(repository: PostgresTaskRepository, tx: Any) -> list[Task]:  # noqa: ANN401
+    return repository.poll_many(tx, TOPIC, 10 * BATCH, condition=Condition.SINGULAR_BY_IDENTIFIER)
 
 
 def _scanned(connection: psycopg.Connection[Any]) -> object:

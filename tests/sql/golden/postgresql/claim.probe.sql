@@ -5,4 +5,9 @@ SELECT
         SELECT t.sequence FROM task AS t
         WHERE t.topic = %(topic)s AND t.state = 1 AND t.sequence + 0 >= CAST(%(floor)s AS bigint)
         ORDER BY t.sequence + 0 LIMIT 1
+    ),
+    (
+        SELECT t.sequence FROM task AS t
+        WHERE t.topic = %(topic)s AND t.state = 1
+        ORDER BY t.sequence + 0 DESC LIMIT 1
     )

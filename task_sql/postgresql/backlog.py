@@ -1,0 +1,72 @@
+"""
+Which identifiers the READY tasks at the head of a topic belong to, for polls under a SINGULAR condition.
+
+Such a poll passes over every task whose identifier is blocked, or has a task before it. Where few identifiers have
+long queues, that is nearly all of them, again at each poll. So it is noted once: below a *bound*, every READY task
+belongs to one of some identifiers, apart from those that came back to READY, which the column "late" lists. A poll then
+asks for the first task of each of these identifiers, and walks along the tasks from the bound on.
+
+This is exact for the same reason as the floor: the bound lies where every transaction that could bring a lower number
+has ended, and what is READY below it is read by a transaction that has not written yet.
+"""
+
+from threading import Lock
+from typing import Final
+
+from ..transaction import Transaction
+from .claim import BACKLOG, STILL
+
+__all__ = ["Backlog"]
+
+_MOST: Final = 1000
+"""How many identifiers are noted."""
+_WALK: Final = 20_000
+"""How many tasks are read at once to note theirs."""
+_WASTE: Final = 10
+"""How many times as many tasks as it took may a poll have passed over before it is worth while to note them."""
+
+
+class Backlog:
+    """What one repository knows about the head of one topic."""
+
+    __slots__ = ("_lock", "_wanted", "known")
+
+    def __init__(self) -> None:
+        self.known: tuple[int, tuple[str, ...]] = 0, ()
+        """The bound and the identifiers: a READY task below the bound belongs to one of them, or is noted as late."""
+        self._wanted = False
+        self._lock = Lock()
+
+    def forget(self) -> None:
+        """Start again from nothing."""
+        with self._lock:
+            self.known, self._wanted = (0, ()), False
+
+    def passed(self, start: int, sequences: list[int], size: int) -> None:
+        """Note what a poll brought, and from where on it looked."""
+        if len(sequences) < size or max(sequences) - max(start, self.known[0]) > _WASTE * size:
+            self._wanted = True
+
+    def advance(self, tx: Transaction, topic: str, floor: int, settled: int) -> None:
+        """Move the bound up as far as tasks are settled, if polls suffer; for a transaction that has not written."""
+        if not self._wanted:
+            return
+        bound, identifiers = self.known
+        bound = max(bound, floor)
+        if identifiers:
+            parameters = {"topic": topic, "identifiers": list(identifiers), "floor": floor, "bound": bound}
+            identifiers = tuple(identifier for (identifier,) in tx.rows(STILL, parameters))
+        known = dict.fromkeys(identifiers)
+        rows = tx.rows(BACKLOG, {"topic": topic, "bound": bound, "settled": settled, "most": _WALK})
+        for sequence, identifier in rows:
+            if identifier not in known and len(known) == _MOST:
+                break
+            known[identifier] = None
+            bound = sequence + 1
+        else:
+            bound = bound if len(rows) == _WALK else max(bound, settled)
+        # Critical section: what two threads have read at the same time must not be mixed.
+        with self._lock:
+            if bound >= self.known[0]:
+                self.known = bound, tuple(known)
+            self._wanted = False
