@@ -246,7 +246,7 @@ SELECT
         ORDER BY t.sequence + 0 DESC LIMIT 1
     )
 """)
-"""What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest and highest READY sequence."""
+"""What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest and highest READY task."""
 
 CLAIM: Final = ClaimStatements(
     poll={(order, Condition.NONE, claim): _poll(order, claim) for order, claim in product(Order, Claim)},

@@ -19,7 +19,7 @@ from .floor import Floor
 from .hold import HOLD
 from .listing import LIST
 from .owner import OWNER
-from .push import PUSH, SERIALIZE
+from .push import COPY, DRAW, PUSH, SERIALIZE
 from .revive import REVIVE
 from .topic import TOPIC
 
@@ -30,6 +30,8 @@ _UNDEFINED: Final = frozenset({"42P01", "42703", "42883"})
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
+_COPIED: Final = 100
+"""From so many tasks on, a push is a stream of rows."""
 _FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
 
 
@@ -103,6 +105,8 @@ class PostgresDialect(Dialect):
         return value.astimezone(UTC) if isinstance(value, datetime) else None
 
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+        if len(rows) >= _COPIED and self._copies(tx) and all(row[4] is row[5] is None for row in rows):
+            return self._copy_in(tx, layout, topic, rows)
         identifiers, inputs, references, states, dues, delays = map(list, zip(*rows, strict=True))
         parameters = {
             "topic": topic,
@@ -116,6 +120,31 @@ class PostgresDialect(Dialect):
         }
         # Numbers are drawn in the order of the rows, so that sorting brings that order back.
         return sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
+
+    @staticmethod
+    def _copies(tx: Transaction) -> bool:
+        """Tell whether the driver's connection can be written to from here, as an async one can't."""
+        import psycopg
+
+        return isinstance(tx.driver, psycopg.Connection)
+
+    @staticmethod
+    def _copy_in(tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+        """Insert rows without a due time, as a stream."""
+        import psycopg
+
+        numbers: list[int] | None
+        [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(rows), "notify": layout.notify})
+        if numbers is None:
+            return []
+        try:
+            with psycopg.Cursor(tx.driver).copy(COPY) as stream:
+                for number, (identifier, text, reference, state, _, _) in zip(numbers, rows, strict=True):
+                    stream.write_row((topic, number, identifier, text, reference, state))
+        except psycopg.Error as error:
+            tx.failed(error)
+            raise
+        return numbers
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:  # noqa: ARG002
         return dict(tx.rows(self.statements.push.copy, parameters))

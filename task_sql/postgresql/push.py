@@ -7,7 +7,7 @@ from task_api import Insertion
 from ..statements import PushStatements
 from .sql import KEY, NOTIFY, NOW, UNLOCK, sql
 
-__all__ = ["PUSH", "SERIALIZE"]
+__all__ = ["COPY", "DRAW", "PUSH", "SERIALIZE"]
 
 # An unknown topic leaves no row to insert, so that no partition has to refuse it and abort the transaction.
 # Asking for the transaction's id comes before the first number is drawn: consumers that remember how far they
@@ -75,6 +75,16 @@ RETURNING origin, sequence
         Insertion.DELETE: _retire(_OPEN_OR + "t.state >= 5)", "DELETE FROM task AS t"),
     },
 )
+
+DRAW: Final = sql(f"""
+SELECT array_agg(nextval('task_sequence')), {NOTIFY}
+FROM generate_series(1, :number)
+WHERE {_KNOWN}
+""")
+"""Draw numbers for tasks that are copied in, unless the topic is unknown: topic, number, notify → numbers."""
+
+COPY: Final = "COPY task (topic, sequence, identifier, input, reference, state) FROM STDIN"
+"""Insert tasks in the driver's stream of rows, half the work of a statement for the server and less for the driver."""
 
 SERIALIZE: Final = sql(f"""
 WITH locked AS (
