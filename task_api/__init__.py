@@ -14,6 +14,7 @@ from .errors import (
 )
 from .juncture import Junction, TaskJuncture
 from .listing import Counting, Direction, Listing, Snapshot, Summary
+from .notifier import NOTIFIER_PATIENCE, Notifiable, ProcessorNotifier
 from .repository import TaskRepository
 from .reviver import Revivification, TaskReviver
 from .sink import Insertion, TaskSink
@@ -36,6 +37,7 @@ __all__ = [
     "IDENTIFIER_LENGTH",
     "INCEPTION",
     "MAX_SEQUENCE",
+    "NOTIFIER_PATIENCE",
     "OWNER_LENGTH",
     "REFERENCE_LENGTH",
     "REVIVABLE",
@@ -49,7 +51,9 @@ __all__ = [
     "Junction",
     "Listing",
     "LostTaskError",
+    "Notifiable",
     "Order",
+    "ProcessorNotifier",
     "Revivification",
     "SchemaError",
     "Snapshot",

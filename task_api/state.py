@@ -44,12 +44,14 @@ class TaskResult(IntEnum):
     @property
     def state(self) -> TaskState:
         """The state that a task gets by this result."""
-        return TaskState(self.value + TaskState.FAILED)
+        return _STATES[self]
 
     def merge(self, other: "TaskResult") -> "TaskResult":
         """Return the worse of the two results."""
         return min(self, other)
 
+
+_STATES: Final = (TaskState.FAILED, TaskState.SUSPENDED, TaskState.FILTERED, TaskState.SUCCEEDED)
 
 FINISHED: Final = frozenset(
     {TaskState.FAILED, TaskState.FILTERED, TaskState.SUCCEEDED, TaskState.RECREATED, TaskState.REDUNDANT}

@@ -3,22 +3,29 @@
 from . import schema
 from .aio import AsyncTaskRepository
 from .engine import create_engine, prepare_sqlite
+from .notifier import Notifier, PollingNotifier, create_notifier
 from .repository import (
+    OracleTaskRepository,
     PostgresTaskRepository,
     SqliteTaskRepository,
     SqlTaskRepository,
     create_repository,
 )
-from .transaction import PostgresTransaction, SqliteTransaction
+from .transaction import OracleTransaction, PostgresTransaction, SqliteTransaction
 
 __all__ = [
     "AsyncTaskRepository",
+    "Notifier",
+    "OracleTaskRepository",
+    "OracleTransaction",
+    "PollingNotifier",
     "PostgresTaskRepository",
     "PostgresTransaction",
     "SqlTaskRepository",
     "SqliteTaskRepository",
     "SqliteTransaction",
     "create_engine",
+    "create_notifier",
     "create_repository",
     "prepare_sqlite",
     "schema",

@@ -126,8 +126,8 @@ def checked_text(name: str, text: object) -> str | None:
 
 
 def storable(text: str | None) -> str | None:
-    """Return a text that every database takes: what none can store is shown by a visible sign instead."""
-    if text is None:
+    """Return a text that every database takes: what none can store is shown by a visible sign instead, '' is None."""
+    if not text:
         return None
     if "\0" in text:
         text = text.replace("\0", _NUL)

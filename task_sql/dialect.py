@@ -1,14 +1,14 @@
 """What the one algorithm needs from a database besides its statements."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, TypeAlias
 from weakref import WeakKeyDictionary
 
-from task_api import Claim, Condition, Order, SchemaError
+from task_api import Claim, Condition, Order, SchemaError, TaskState
 
 from .schema.layout import VERSION, Layout
 from .statements import Statements
@@ -49,9 +49,13 @@ class Dialect(ABC):
     def __init__(self) -> None:
         self._layouts: WeakKeyDictionary[object, Layout] = WeakKeyDictionary()
 
+    def adapt(self, tx: object) -> Transaction:
+        """Wrap the caller's transaction."""
+        return adapt(self.name, tx, self.translate)
+
     def open(self, tx: object) -> tuple[Transaction, Layout]:
         """Wrap the caller's transaction, and see to it that the schema is one that this code speaks."""
-        transaction = adapt(self.name, tx, self.translate)
+        transaction = self.adapt(tx)
         home = transaction.home
         layout = self._layouts.get(home) if home is not None else None
         if layout is None:
@@ -101,6 +105,15 @@ class Dialect(ABC):
     def migrating(self, tx: Transaction) -> AbstractContextManager[None]:
         """Make several statements on the schema one unit, alone with it."""
 
+    def can_partition(self, tx: Transaction) -> bool:  # noqa: ARG002 - most need not ask
+        """Tell whether this database can partition a schema that its dialect could."""
+        return self.partitions
+
+    def migrate(self, tx: Transaction, script: Iterable[str]) -> None:
+        """Execute the statements of a script."""
+        for statement in script:
+            tx.run(statement)
+
     @abstractmethod
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         """Turn columns of equal length into parameters that a statement can read as rows."""
@@ -128,6 +141,29 @@ class Dialect(ABC):
     @abstractmethod
     def read_moment(self, value: object) -> datetime | None:
         """Turn a stored time into an aware one in UTC."""
+
+    def initialize(self, tx: Transaction, topic: str) -> bool:
+        """Make a topic known; tell whether it is new."""
+        rows = tx.rows(self.statements.topic.initialize, {"topic": topic})
+        return bool(rows and rows[0][0])
+
+    def insert_one(self, tx: Transaction, layout: Layout, topic: str, row: Row) -> int | None:
+        """Insert an (identifier, input, reference, state, due, delay) row; return its sequence, or None."""
+        identifier, text, reference, state, due, delay = row
+        rows = tx.rows(
+            self.statements.push.one,
+            {
+                "topic": topic,
+                "identifier": identifier,
+                "input": text,
+                "reference": reference,
+                "state": state,
+                "due": due,
+                "delay": delay,
+                "notify": layout.notify and state == TaskState.READY,
+            },
+        )
+        return rows[0][0] if rows else None
 
     @abstractmethod
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:

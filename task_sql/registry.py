@@ -11,9 +11,10 @@ __all__ = ["dialect_named", "dialect_of"]
 
 _DIALECTS: Final = {
     "postgresql": ("task_sql.postgresql.dialect", "PostgresDialect"),
+    "oracle": ("task_sql.oracle.dialect", "OracleDialect"),
     "sqlite": ("task_sql.sqlite.dialect", "SqliteDialect"),
 }
-_DRIVERS: Final = {"psycopg": "postgresql", "sqlite3": "sqlite"}
+_DRIVERS: Final = {"psycopg": "postgresql", "oracledb": "oracle", "sqlite3": "sqlite"}
 
 
 def dialect_named(name: str) -> Dialect:
@@ -36,7 +37,7 @@ def dialect_of(connection: object) -> Dialect:
     if (dialect := getattr(bound, "dialect", None)) is None:
         kind = type(connection)
         message = (
-            "expected a SQLAlchemy connection, session or engine, or a connection of psycopg or sqlite3,"
+            "expected a SQLAlchemy connection, session or engine, or a connection of psycopg, oracledb or sqlite3,"
             f" not {kind.__module__}.{kind.__qualname__}"
         )
         raise InvalidTaskError(message)

@@ -3,7 +3,8 @@
 import os
 import secrets
 import socket
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from task_api import OWNER_LENGTH, TaskRepository
 from task_api.task import checked_name
@@ -12,6 +13,7 @@ from .base import T
 from .dialect import Dialect
 from .juncture import SqlTaskJuncture
 from .lister import SqlTaskLister
+from .oracle.dialect import OracleDialect
 from .owners import SqlOwners
 from .postgresql.dialect import PostgresDialect
 from .registry import dialect_of
@@ -19,13 +21,19 @@ from .reviver import SqlTaskReviver
 from .source import SqlTaskSource
 from .sqlite.dialect import SqliteDialect
 from .topics import SqlTopics
-from .transaction import PostgresTransaction, SqliteTransaction
+from .transaction import OracleTransaction, PostgresTransaction, SqliteTransaction
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
     from sqlalchemy.ext.asyncio import AsyncEngine
 
-__all__ = ["PostgresTaskRepository", "SqlTaskRepository", "SqliteTaskRepository", "create_repository"]
+__all__ = [
+    "OracleTaskRepository",
+    "PostgresTaskRepository",
+    "SqlTaskRepository",
+    "SqliteTaskRepository",
+    "create_repository",
+]
 
 
 class SqlTaskRepository(
@@ -53,11 +61,25 @@ class PostgresTaskRepository(SqlTaskRepository[PostgresTransaction]):
         super().__init__(owner, PostgresDialect())
 
 
+class OracleTaskRepository(SqlTaskRepository[OracleTransaction]):
+    """A repository on Oracle 19c or newer, through SQLAlchemy with python-oracledb or python-oracledb alone."""
+
+    def __init__(self, owner: str | None = None) -> None:
+        super().__init__(owner, OracleDialect())
+
+
 class SqliteTaskRepository(SqlTaskRepository[SqliteTransaction]):
     """A repository in a SQLite file, through SQLAlchemy or sqlite3 alone."""
 
     def __init__(self, owner: str | None = None) -> None:
         super().__init__(owner, SqliteDialect())
+
+
+_REPOSITORIES: Final[Mapping[str, Callable[[str | None], SqlTaskRepository[Any]]]] = {
+    PostgresDialect.name: PostgresTaskRepository,
+    OracleDialect.name: OracleTaskRepository,
+    SqliteDialect.name: SqliteTaskRepository,
+}
 
 
 def create_repository(engine: "Engine | AsyncEngine", owner: str | None = None) -> SqlTaskRepository[Any]:
@@ -70,9 +92,7 @@ def create_repository(engine: "Engine | AsyncEngine", owner: str | None = None) 
             owner, and what its predecessor held expires.
 
     """
-    if dialect_of(engine).name == PostgresDialect.name:
-        return PostgresTaskRepository(owner)
-    return SqliteTaskRepository(owner)
+    return _REPOSITORIES[dialect_of(engine).name](owner)
 
 
 def unique_owner() -> str:

@@ -32,24 +32,12 @@ class SqlTaskSink(SqlRepository[T]):
         creation = _creation(creation)
         if checked_enum(Insertion, insertion) is not Insertion.APPEND:
             return self.push_many(tx, topic, [creation], insertion=insertion)[0]
-        identifier, text, reference, state, due, delay = self._row(creation)
+        row = self._row(creation)
         transaction, layout = self._open(tx)
-        rows = transaction.rows(
-            self._statements.push.one,
-            {
-                "topic": topic,
-                "identifier": identifier,
-                "input": text,
-                "reference": reference,
-                "state": state,
-                "due": due,
-                "delay": delay,
-                "notify": layout.notify,
-            },
-        )
-        if not rows:
+        sequence = self._dialect.insert_one(transaction, layout, topic, row)
+        if sequence is None:
             raise UnknownTopicError(topic)
-        return Task(rows[0][0], creation.identifier, text)
+        return Task(sequence, row[0], row[1])
 
     def push_many(
         self,
@@ -108,7 +96,7 @@ class SqlTaskSink(SqlRepository[T]):
             storable(creation.input),
             creation.reference,
             int(state),
-            *self._dialect.due(due),
+            *(self._dialect.due(due) if due is not None else (None, None)),
         )
 
     @staticmethod

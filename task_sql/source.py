@@ -136,8 +136,7 @@ class SqlTaskSource(SqlRepository[T]):
             if len(claims) > 1:
                 self._lock(transaction, topic, claims)
             for claim, tasks in claims.items():
-                decided = [self._decided(decisions[task]) for task in tasks]
-                statement, parameters = self._completion(claim, tasks, decided)
+                statement, parameters = self._completion(claim, tasks, [decisions[task] for task in tasks])
                 self._hold(transaction, statement, topic, tasks, {"topic": topic, **parameters})
 
     def release(self, tx: T, topic: str, tasks: Iterable[Task]) -> None:
@@ -224,15 +223,19 @@ class SqlTaskSource(SqlRepository[T]):
             raise _lost(topic, tasks, held)
 
     def _completion(
-        self, claim: Claim, tasks: Sequence[Task], decided: Sequence[Decided]
+        self, claim: Claim, tasks: Sequence[Task], decisions: Sequence[TaskDecision]
     ) -> tuple[str, dict[str, object]]:
         """Decide all alike where they are, as most batches are; else each its own way."""
         hold = self._statements.hold
         held = {"owner": self.owner, "number": len(tasks)}
         sequences, tokens = [task.sequence for task in tasks], [task.token for task in tasks]
-        if any(other != decided[0] for other in decided):
+        # Most batches share one decision, or a few: each is worked out once.
+        known = {id(decision): self._decided(decision) for decision in {id(each): each for each in decisions}.values()}
+        first = known[id(decisions[0])]
+        if any(other != first for other in known.values()):
+            decided = [known[id(decision)] for decision in decisions]
             return hold.complete[claim], {**held, **self._dialect.decisions(sequences, tokens, decided)}
-        state, output, due, delay = decided[0]
+        state, output, due, delay = first
         alike = {"state": state, "output": output, "due": due, "delay": delay}
         table = self._dialect.table(sequences=sequences, tokens=tokens)
         return hold.complete_same[claim], {**held, **table, **alike}

@@ -145,8 +145,8 @@ class TopicStatements:
     """Delete tasks in some states: topic, first, last."""
     clear: str
     """Delete all tasks of a topic: topic."""
-    refresh: str
-    """Renew statistics."""
+    refresh: str | None
+    """Renew statistics; None where that is not to be done in a transaction."""
 
 
 @dataclass(frozen=True, slots=True)

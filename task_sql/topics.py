@@ -15,10 +15,9 @@ class SqlTopics(SqlRepository[T]):
 
     def initialize(self, tx: T, topic: str) -> bool:
         """Make a topic known; see `TaskRepository.initialize`."""
-        parameters = {"topic": checked_topic(topic)}
+        checked_topic(topic)
         transaction, _ = self._open(tx)
-        rows = transaction.rows(self._statements.topic.initialize, parameters)
-        return bool(rows and rows[0][0])
+        return self._dialect.initialize(transaction, topic)
 
     def destroy(self, tx: T, topic: str) -> bool:
         """Delete all tasks of a topic and forget it; see `TaskRepository.destroy`."""
@@ -82,7 +81,8 @@ class SqlTopics(SqlRepository[T]):
     def refresh(self, tx: T) -> None:
         """Renew the statistics; see `TaskRepository.refresh`."""
         transaction, _ = self._open(tx)
-        transaction.run(self._statements.topic.refresh)
+        if statement := self._statements.topic.refresh:
+            transaction.run(statement)
 
 
 def _checked_states(states: object) -> frozenset[TaskState]:

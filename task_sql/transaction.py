@@ -14,16 +14,27 @@ from task_api import InvalidTaskError
 if TYPE_CHECKING:
     import sqlite3
 
+    import oracledb
     import psycopg
     from sqlalchemy import Connection
     from sqlalchemy.orm import Session, scoped_session
 
-__all__ = ["Parameters", "PostgresTransaction", "Row", "SqliteTransaction", "Transaction", "adapt"]
+__all__ = [
+    "OracleTransaction",
+    "Parameters",
+    "PostgresTransaction",
+    "Row",
+    "SqliteTransaction",
+    "Transaction",
+    "Translate",
+    "adapt",
+]
 
 Row: TypeAlias = tuple[Any, ...]
 Parameters: TypeAlias = Mapping[str, object]
 Translate: TypeAlias = Callable[[Exception], Exception | None]
 PostgresTransaction: TypeAlias = "Connection | Session | scoped_session[Any] | psycopg.Connection[Any]"
+OracleTransaction: TypeAlias = "Connection | Session | scoped_session[Any] | oracledb.Connection"
 SqliteTransaction: TypeAlias = "Connection | Session | scoped_session[Any] | sqlite3.Connection"
 
 _NOTHING: Final[Parameters] = {}
@@ -50,6 +61,10 @@ class Transaction(Protocol):
     @property
     def driver(self) -> Any:
         """The driver's own connection, to ask about its transaction."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """Raise a driver's error as the caller knows it, if that is another one; for statements past this object."""
         ...
 
 
@@ -80,6 +95,19 @@ class AlchemyTransaction:
     def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
         if parameters:
             self._execute(statement, list(parameters))
+
+    def failed(self, error: Exception) -> None:
+        from sqlalchemy.exc import DBAPIError
+
+        connection = self._connection
+        dialect = connection.dialect
+        base = dialect.loaded_dbapi.Error
+        if not isinstance(error, base):
+            return
+        lost = dialect.is_disconnect(error, connection.connection.dbapi_connection, None)
+        if lost:
+            connection.invalidate(error)
+        raise DBAPIError.instance(None, None, error, base, connection_invalidated=lost, dialect=dialect) from error
 
     def _execute(self, statement: str, parameters: Any) -> Any:
         try:
@@ -113,6 +141,9 @@ class DriverTransaction:
         if parameters:
             self._execute(self._cursor.executemany, statement, parameters)
 
+    def failed(self, error: Exception) -> None:
+        """Do nothing: it is known as it is."""
+
     def _execute(self, execute: Callable[..., object], statement: str, parameters: object) -> None:
         try:
             execute(statement, parameters)
@@ -133,6 +164,12 @@ def _psycopg(connection: "psycopg.Connection[Any]", translate: Translate) -> Tra
         raise InvalidTaskError(message)
     cursor = psycopg.Cursor(connection, row_factory=tuple_row)
     return DriverTransaction(connection, cursor, connection, translate)
+
+
+def _oracledb(connection: "oracledb.Connection", translate: Translate) -> Transaction:
+    if not connection.is_healthy():
+        raise _closed()
+    return DriverTransaction(connection, None, connection, translate)
 
 
 def _sqlite3(connection: "sqlite3.Connection", translate: Translate) -> Transaction:
@@ -187,9 +224,14 @@ def _session(database: str) -> Adapter:
     return adapt_session
 
 
-_DRIVERS: Final = {"postgresql": ("psycopg", "psycopg_async"), "sqlite": ("pysqlite", "aiosqlite")}
+_DRIVERS: Final = {
+    "postgresql": ("psycopg", "psycopg_async"),
+    "oracle": ("oracledb",),
+    "sqlite": ("pysqlite", "aiosqlite"),
+}
 _DRIVER_CONNECTIONS: Final[Mapping[tuple[str, str], Adapter]] = {
     ("postgresql", "psycopg"): _psycopg,
+    ("oracle", "oracledb"): _oracledb,
     ("sqlite", "sqlite3"): _sqlite3,
 }
 

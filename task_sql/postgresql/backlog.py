@@ -13,7 +13,7 @@ has ended, and what is READY below it is read by a transaction that has not writ
 from threading import Lock
 from typing import Final
 
-from ..transaction import Transaction
+from ..transaction import Row, Transaction
 from .claim import BACKLOG, STILL
 
 __all__ = ["Backlog"]
@@ -57,16 +57,21 @@ class Backlog:
             parameters = {"topic": topic, "identifiers": list(identifiers), "floor": floor, "bound": bound}
             identifiers = tuple(identifier for (identifier,) in tx.rows(STILL, parameters))
         known = dict.fromkeys(identifiers)
-        rows = tx.rows(BACKLOG, {"topic": topic, "bound": bound, "settled": settled, "most": _WALK})
-        for sequence, identifier in rows:
-            if identifier not in known and len(known) == _MOST:
-                break
-            known[identifier] = None
-            bound = sequence + 1
-        else:
-            bound = bound if len(rows) == _WALK else max(bound, settled)
+        room = True
+        while room and bound < settled:
+            rows = tx.rows(BACKLOG, {"topic": topic, "bound": bound, "settled": settled, "most": _WALK})
+            bound, room = _walked(rows, known, settled)
         # Critical section: what two threads have read at the same time must not be mixed.
         with self._lock:
             if bound >= self.known[0]:
                 self.known = bound, tuple(known)
             self._wanted = False
+
+
+def _walked(rows: list[Row], known: dict[str, None], settled: int) -> tuple[int, bool]:
+    """Note the identifiers of tasks; return how far that went, and whether there was room for all."""
+    for sequence, identifier in rows:
+        if identifier not in known and len(known) == _MOST:
+            return sequence, False
+        known[identifier] = None
+    return (rows[-1][0] + 1 if len(rows) == _WALK else settled), True

@@ -39,6 +39,8 @@ _BLOCKING: Final = {
 }
 _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
+# Were it a plain parameter, each poll would be planned anew for its value, which costs more than the poll.
+_SIZE: Final = "(SELECT CAST(:size AS bigint))"
 _REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 
 _NONE: Final = f"(SELECT {CLAIMED} IS NULL)"
@@ -92,7 +94,7 @@ def _poll(order: Order, claim: Claim) -> str:
     FROM task AS t
     WHERE {_ready(order)}
     AND {_REGISTERED}
-    ORDER BY t.sequence + 0{direction} LIMIT :size
+    ORDER BY t.sequence + 0{direction} LIMIT {_SIZE}
     FOR UPDATE OF t SKIP LOCKED"""
     return sql(_claiming(claim, source))
 
@@ -146,7 +148,7 @@ WHERE CASE
     WHEN c.rank <= {_SINGLE} THEN pg_try_advisory_xact_lock_shared{group} AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock{group}
 END
-LIMIT :size
+LIMIT {_SIZE}
 """)
 
 
@@ -181,7 +183,7 @@ def _among(condition: Condition) -> str:
         (SELECT t.sequence, t.identifier FROM task AS t
         WHERE t.topic = :topic AND t.late IS NOT NULL AND t.late < CAST(:bound AS bigint)
         AND CAST(t.state AS integer) = 1 AND {_FREE}{_unblocked(first, condition)}{_NO_OWN_SIBLING}
-        ORDER BY t.late LIMIT CAST(:size AS bigint) * 2)
+        ORDER BY t.late LIMIT 2 * {_SIZE})
     ) AS t"""
     return _locking(source)
 
@@ -190,7 +192,7 @@ def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
     # As an integer, the state has no index that could be preferred to the key.
     source = f"""
     FROM task AS t
-    WHERE t.topic = :topic AND t.sequence = ANY (:sequences) AND CAST(t.state AS integer) = 1\
+    WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[])) AND CAST(t.state AS integer) = 1\
 {_unblocked(order, condition)}
     FOR UPDATE OF t SKIP LOCKED"""
     return sql(_claiming(claim, source))

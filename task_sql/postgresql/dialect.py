@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import ClassVar, Final, cast
 
-from task_api import Condition, InvalidTaskError, Order, SchemaError
+from task_api import Condition, InvalidTaskError, Order, SchemaError, TaskState
 
 from ..dialect import Decided, Dialect, Poll
 from ..schema.layout import Layout
@@ -30,6 +30,7 @@ _UNDEFINED: Final = frozenset({"42P01", "42703", "42883"})
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
+_READY: Final = int(TaskState.READY)
 _COPIED: Final = 100
 """From so many tasks on, a push is a stream of rows."""
 _FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
@@ -83,15 +84,15 @@ class PostgresDialect(Dialect):
             yield
 
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
-        return {name: list(values) for name, values in columns.items()}
+        return {name: _array(values) for name, values in columns.items()}
 
     def decisions(
         self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]
     ) -> dict[str, object]:
         by_sequence = dict(zip(sequences, decided, strict=True))
         return {
-            "sequences": sequences,
-            "tokens": tokens,
+            "sequences": _array(sequences),
+            "tokens": _array(tokens),
             "decisions": json.dumps(by_sequence, ensure_ascii=False, default=_as_text),
         }
 
@@ -116,7 +117,7 @@ class PostgresDialect(Dialect):
             "states": states,
             "dues": dues,
             "delays": delays,
-            "notify": layout.notify,
+            "notify": layout.notify and _READY in states,
         }
         # Numbers are drawn in the order of the rows, so that sorting brings that order back.
         return sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
@@ -134,7 +135,8 @@ class PostgresDialect(Dialect):
         import psycopg
 
         numbers: list[int] | None
-        [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(rows), "notify": layout.notify})
+        notify = layout.notify and any(row[3] == _READY for row in rows)
+        [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(rows), "notify": notify})
         if numbers is None:
             return []
         try:
@@ -147,7 +149,7 @@ class PostgresDialect(Dialect):
         return numbers
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:  # noqa: ARG002
-        return dict(tx.rows(self.statements.push.copy, parameters))
+        return {origin: sequence for origin, sequence, _ in tx.rows(self.statements.push.copy, parameters)}
 
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
         parameters = {"topic": topic, "identifiers": list(identifiers), "salt": salt}
@@ -206,12 +208,17 @@ class PostgresDialect(Dialect):
                     break
                 _require_fresh_snapshots(candidates[0][1])
                 sequences = [sequence for sequence, _ in candidates]
-                claimed += tx.rows(take, {**parameters, "sequences": sequences})
+                claimed += tx.rows(take, {**parameters, "sequences": _array(sequences)})
                 if len(claimed) == poll.size:
                     return claimed
                 if len(candidates) < wanted:
                     break
         return claimed
+
+
+def _array(values: Sequence[object]) -> object:
+    """Write numbers as PostgreSQL reads an array of them, which takes the driver far longer; leave others to it."""
+    return "{" + ",".join(map(str, values)) + "}" if values and type(values[0]) is int else list(values)
 
 
 def _as_text(value: object) -> str:

@@ -57,7 +57,7 @@ SELECT CAST(:topic AS text), sequence, identifier, input, reference, state, coal
 FROM numbered
 RETURNING sequence, {NOTIFY}
 """),
-    copy=sql("""
+    copy=sql(f"""
 WITH original AS MATERIALIZED (
     SELECT t.topic, t.identifier, t.input, t.reference, g.state, t.sequence
     FROM unnest(CAST(:sequences AS bigint[]), CAST(:states AS smallint[])) WITH ORDINALITY AS g (sequence, state, rank)
@@ -67,7 +67,7 @@ WITH original AS MATERIALIZED (
 INSERT INTO task (topic, sequence, identifier, input, reference, state, origin)
 SELECT topic, nextval('task_sequence'), identifier, input, reference, state, sequence
 FROM original
-RETURNING origin, sequence
+RETURNING origin, sequence, {NOTIFY}
 """),
     retire={
         Insertion.SUPERSEDE: _retire(_READY, _REDUNDANT),

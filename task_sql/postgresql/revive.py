@@ -39,7 +39,7 @@ def _chosen(state: TaskState) -> str:
 def _again(state: TaskState) -> str:
     return sql(f"""
 SELECT {_ROW} FROM task AS t
-WHERE t.topic = :topic AND t.sequence = ANY (:sequences) AND t.state = {state:d}
+WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[])) AND t.state = {state:d}
 ORDER BY t.sequence
 FOR UPDATE SKIP LOCKED
 """)
@@ -49,7 +49,7 @@ FOR UPDATE SKIP LOCKED
 def _reassign(target: TaskState) -> str:
     return sql(f"""
 UPDATE task AS t SET {_REASSIGNED}, due = CASE WHEN t.state = {target:d} THEN t.due END, state = {target:d}
-WHERE t.topic = :topic AND t.sequence = ANY (:sequences)
+WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[]))
 """)
 
 
@@ -91,12 +91,14 @@ _DONE: Final = """(
     ) IS NOT NULL"""
 
 REVIVE: Final = ReviveStatements(
-    identifiers=sql("SELECT identifier FROM task WHERE topic = :topic AND sequence = ANY (:sequences)"),
+    identifiers=sql(
+        "SELECT identifier FROM task WHERE topic = :topic AND sequence = ANY (CAST(:sequences AS bigint[]))"
+    ),
     chosen=_chosen,
     again=_again,
     named=sql(f"""
 SELECT {_ROW} FROM task AS t
-WHERE t.topic = :topic AND t.sequence = ANY(:sequences) AND t.state BETWEEN 2 AND 6
+WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[])) AND t.state BETWEEN 2 AND 6
 ORDER BY t.sequence
 FOR UPDATE
 """),
@@ -105,12 +107,12 @@ FOR UPDATE
 UPDATE task AS t SET
     state = 1, descent = greatest(t.descent, t.state), late = t.sequence,
     completed = NULL, output = NULL, lease = NULL, due = NULL
-WHERE t.topic = :topic AND t.sequence = ANY(:sequences)
+WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[]))
 RETURNING {NOTIFY}
 """),
     retire=sql("""
 UPDATE task AS t SET state = 7, descent = greatest(t.descent, t.state)
-WHERE t.topic = :topic AND t.sequence = ANY(:sequences)
+WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[]))
 """),
     reassign=_reassign,
     reassign_all=_reassign_all,

@@ -7,7 +7,6 @@ Several processes may do so at once: the first one does the work, the others wai
 from task_api import SchemaError
 
 from ..registry import dialect_of
-from ..transaction import Transaction, adapt
 from .layout import VERSION
 from .scripts import migrations, removal, statements
 
@@ -29,11 +28,13 @@ def install(connection: object, *, partitioned: bool = True, pretty: bool = True
 
     """
     dialect = dialect_of(connection)
-    transaction = adapt(dialect.name, connection, dialect.translate)
+    transaction = dialect.adapt(connection)
     with dialect.migrating(transaction):
         present = dialect.layout(transaction)
+        partitioned = partitioned and dialect.can_partition(transaction)
         if present is None:
-            _run(transaction, render(dialect.name, partitioned=partitioned, pretty=pretty, notify=notify))
+            script = render(dialect.name, partitioned=partitioned, pretty=pretty, notify=notify)
+            dialect.migrate(transaction, statements(script))
         elif present.version != VERSION:
             message = f"version {present.version} is installed, this code brings {VERSION}; use schema.upgrade"
             raise SchemaError(message)
@@ -52,7 +53,7 @@ def upgrade(connection: object) -> int:
 
     """
     dialect = dialect_of(connection)
-    transaction = adapt(dialect.name, connection, dialect.translate)
+    transaction = dialect.adapt(connection)
     with dialect.migrating(transaction):
         present = dialect.layout(transaction)
         if present is None:
@@ -64,22 +65,22 @@ def upgrade(connection: object) -> int:
         options = _options(partitioned=present.partitioned, pretty=True, notify=present.notify)
         for migration in migrations(dialect.name):
             if migration.version > present.version:
-                _run(transaction, migration.render(options))
+                dialect.migrate(transaction, statements(migration.render(options)))
     return VERSION
 
 
 def uninstall(connection: object) -> None:
     """Remove the tables and everything in them; harmless where there are none."""
     dialect = dialect_of(connection)
-    transaction = adapt(dialect.name, connection, dialect.translate)
+    transaction = dialect.adapt(connection)
     with dialect.migrating(transaction):
-        _run(transaction, removal(dialect.name))
+        dialect.migrate(transaction, statements(removal(dialect.name)))
 
 
 def version(connection: object) -> int | None:
     """Return the version of the installed schema, or None where there is none."""
     dialect = dialect_of(connection)
-    layout = dialect.layout(adapt(dialect.name, connection, dialect.translate))
+    layout = dialect.layout(dialect.adapt(connection))
     return None if layout is None else layout.version
 
 
@@ -99,8 +100,3 @@ def render(
 
 def _options(**options: bool) -> dict[str, bool]:
     return options
-
-
-def _run(transaction: Transaction, script: str) -> None:
-    for statement in statements(script):
-        transaction.run(statement)

@@ -16,7 +16,7 @@ from task_api import InvalidTaskError
 
 __all__ = ["DATABASES", "Migration", "migrations", "removal", "statements"]
 
-DATABASES: Final = ("postgresql", "sqlite")
+DATABASES: Final = ("postgresql", "oracle", "sqlite")
 _BLOCK: Final = re.compile(r"^-- if (?P<options>[a-z, ]+)\n(?P<text>.*?)^-- end\n", re.MULTILINE | re.DOTALL)
 _COMMENT: Final = re.compile(r"^--.*\n?", re.MULTILINE)
 
@@ -53,8 +53,8 @@ def removal(database: str) -> str:
 def statements(script: str) -> Iterator[str]:
     """Split a text into its statements."""
     for part in re.split(r";\n(?:\n|\Z)", script):
-        if _COMMENT.sub("", part).strip():
-            yield part.strip()
+        if statement := _COMMENT.sub("", part).strip():
+            yield statement
 
 
 def _read(database: str, name: str) -> str:

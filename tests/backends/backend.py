@@ -43,9 +43,12 @@ class Kind(Enum):
 class Backend:
     """One test's own database with the schema installed."""
 
+    _errors: tuple[type[Exception], ...] = (psycopg.Error, sqlite3.Error, SQLAlchemyError)
+    """What a connection that is of no use any more may raise."""
+
     def __init__(self, *, name: str, partitioned: bool, kind: Kind, url: str) -> None:
         self.name = name
-        """``"sqlite"`` or ``"postgresql"``."""
+        """``"sqlite"``, ``"postgresql"`` or ``"oracle"``."""
         self.partitioned = partitioned
         """Whether each topic has a partition of its own."""
         self.kind = kind
@@ -150,7 +153,7 @@ class Backend:
         """Close what the test left open, then insist that nothing else holds a transaction."""
         for transaction in list(self._open):
             # A connection that the test closed or cut itself is no leak.
-            with suppress(psycopg.Error, sqlite3.Error, SQLAlchemyError):
+            with suppress(*self._errors):
                 self.close(transaction)
         try:
             self._assert_no_leak()
@@ -175,14 +178,20 @@ class Backend:
         with self._lock:
             while self._idle:
                 connection = self._idle.pop()
-                # An idle connection has nothing to say, unless the server has cut it.
-                if self.name == "sqlite" or not select.select([connection.fileno()], [], [], 0)[0]:
+                if self._usable(connection):
                     return connection
                 connection.close()
         return None
 
+    def _usable(self, connection: Transaction) -> bool:
+        # An idle connection has nothing to say, unless the server has cut it.
+        return self.name == "sqlite" or not select.select([connection.fileno()], [], [], 0)[0]
+
+    def _closed(self, connection: Transaction) -> bool:
+        return bool(getattr(connection, "closed", False))
+
     def _give_back(self, connection: Transaction, end: Any) -> None:  # noqa: ANN401 - a bound method
-        if getattr(connection, "closed", False):  # a test may have cut the connection
+        if self._closed(connection):  # a test may have cut the connection
             return
         try:
             end()
@@ -195,11 +204,15 @@ class Backend:
     def _assert_no_leak(self) -> None:
         pool: Any = self.engine.pool
         assert pool.checkedout() == 0, f"connections left checked out: {pool.status()}"
-        if self.name == "sqlite":
-            return
-        # A connection closed a moment ago may still be listed, so ask again before complaining.
-        deadline = time.monotonic() + 5
-        with psycopg.connect(self.dsn, autocommit=True) as connection:
-            while leaked := connection.execute(_IN_TRANSACTION).fetchall():
-                assert time.monotonic() < deadline, f"transactions left open: {leaked}"
-                time.sleep(0.01)
+        if self.name == "postgresql":
+            assert_nothing_open(self.dsn)
+
+
+def assert_nothing_open(dsn: str) -> None:
+    """Insist that nobody holds a transaction in this database of PostgreSQL."""
+    # A connection closed a moment ago may still be listed, so ask again before complaining.
+    deadline = time.monotonic() + 5
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        while leaked := connection.execute(_IN_TRANSACTION).fetchall():
+            assert time.monotonic() < deadline, f"transactions left open: {leaked}"
+            time.sleep(0.01)

@@ -12,7 +12,7 @@ class Column:
     """One database reached by one kind of transaction; a test runs once in each that it does not exclude."""
 
     database: str
-    """``"sqlite"`` or ``"postgresql"``: what the marker ``backends`` selects."""
+    """``"sqlite"``, ``"postgresql"`` or ``"oracle"``: what the marker ``backends`` selects."""
 
     label: str
     """What the marker ``kinds`` selects: the kind's name, or ``"plain"`` where nothing is partitioned."""
@@ -37,6 +37,10 @@ COLUMNS = (
     Column("postgresql", "session", Kind.SESSION, partitioned=True),
     Column("postgresql", "driver", Kind.DRIVER, partitioned=True),
     Column("postgresql", "plain", Kind.DRIVER, partitioned=False),
+    Column("oracle", "connection", Kind.CONNECTION, partitioned=True),
+    Column("oracle", "session", Kind.SESSION, partitioned=True),
+    Column("oracle", "driver", Kind.DRIVER, partitioned=True),
+    Column("oracle", "plain", Kind.DRIVER, partitioned=False),
 )
 DATABASES = frozenset(column.database for column in COLUMNS)
 LABELS = frozenset(column.label for column in COLUMNS)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.backends import server
+from tests.backends import oracle_server, server
 from tests.backends.backend import Backend
 from tests.backends.columns import Column, select
-from tests.backends.provision import PostgresProvision, SqliteProvision
+from tests.backends.oracle import OracleBackend
+from tests.backends.provision import DoubleProvision, OracleProvision, PostgresProvision, SqliteProvision
+from tests.oracle.exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,13 +21,22 @@ if TYPE_CHECKING:
     from task_api import TaskRepository
 
 _SERVER = pytest.StashKey[server.Server]()
+_ORACLE = pytest.StashKey[oracle_server.OracleServer | None]()
 _WORKER_KEY = "topiq_postgresql_url"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the markers that choose a test's columns."""
-    config.addinivalue_line("markers", "backends(*names): run on these databases only: sqlite, postgresql")
+    """Declare the markers that choose a test's columns, and look for the Oracle server that is asked for."""
+    config.addinivalue_line("markers", "backends(*names): run on these databases only: sqlite, postgresql, oracle")
     config.addinivalue_line("markers", "kinds(*labels): run with these only: connection, session, driver, plain")
+
+    try:
+        config.stash[_ORACLE] = oracle_server.start()
+    except RuntimeError as error:
+        raise pytest.UsageError(*error.args) from error
+    if config.stash[_ORACLE] and getattr(config.option, "numprocesses", None):
+        message = "the Oracle server has one schema for all tests, so that they can't run in parallel: use -n 0"
+        raise pytest.UsageError(message)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -34,9 +46,26 @@ def pytest_configure_node(node: Any) -> None:  # noqa: ANN401 - pytest-xdist has
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop the server that this process started."""
-    if running := config.stash.get(_SERVER, None):
-        running.stop()
+    """Stop the servers that this process started."""
+    for running in (config.stash.get(_SERVER, None), config.stash.get(_ORACLE, None)):
+        if running:
+            running.stop()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what can't run on the double, where the double it is."""
+    if config.stash[_ORACLE]:
+        return
+    left_out = [item for item in items if _column(item) == "oracle" and item.nodeid.partition("[")[0] in EXCEPTIONS]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _column(item: pytest.Item) -> str:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    column = parameters.get("backend")
+    return column.database if isinstance(column, Column) else ""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -48,6 +77,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         for marker in ("backends", "kinds")
     }
     columns = select(names["backends"], names["kinds"])
+    if "TOPIQ_ORACLE_COLUMNS" not in os.environ:
+        columns = [column for column in columns if column.database != "oracle"]
     metafunc.parametrize("backend", columns, indirect=True, ids=[column.name for column in columns])
 
 
@@ -67,6 +98,15 @@ def postgresql_provision(postgresql_url: str) -> Iterator[PostgresProvision]:
 
 
 @pytest.fixture(scope="session")
+def oracle_provision(request: pytest.FixtureRequest) -> Iterator[OracleProvision | DoubleProvision]:
+    """The schema of the Oracle server, or this process's templates behind the double."""
+    running = request.config.stash[_ORACLE]
+    provision = OracleProvision(running.url) if running else DoubleProvision(request.getfixturevalue("postgresql_url"))
+    yield provision
+    provision.close()
+
+
+@pytest.fixture(scope="session")
 def sqlite_provision(tmp_path_factory: pytest.TempPathFactory) -> SqliteProvision:
     """This process's template file."""
     return SqliteProvision(tmp_path_factory.mktemp("sqlite"))
@@ -81,7 +121,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]
         yield from _lend(column, provision.create(tmp_path))
         return
     # Asked for by name, so that a run on SQLite alone starts no server.
-    databases: PostgresProvision = request.getfixturevalue("postgresql_provision")
+    databases: PostgresProvision | OracleProvision = request.getfixturevalue(f"{column.database}_provision")
     with databases.create(partitioned=column.partitioned) as url:
         yield from _lend(column, url)
 
@@ -101,7 +141,8 @@ def topic(backend: Backend, repository: TaskRepository[Any]) -> str:
 
 
 def _lend(column: Column, url: str) -> Iterator[Backend]:
-    backend = Backend(name=column.database, partitioned=column.partitioned, kind=column.kind, url=url)
+    kind = OracleBackend if column.database == "oracle" else Backend
+    backend = kind(name=column.database, partitioned=column.partitioned, kind=column.kind, url=url)
     try:
         yield backend
     finally:

@@ -13,6 +13,8 @@ import sqlalchemy
 from psycopg import sql
 
 import task_sql
+from task_api import SchemaError
+from tests.oracle import double
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +40,8 @@ class SqliteProvision:
 
 class PostgresProvision:
     """Databases cloned from template databases on one server, which several processes may share."""
+
+    _create_template = "CREATE DATABASE {}"
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -66,11 +70,14 @@ class PostgresProvision:
     def _template(self, *, partitioned: bool) -> str:
         if partitioned not in self._templates:
             name = f"{self._prefix}_{'partitioned' if partitioned else 'plain'}"
-            self._execute("CREATE DATABASE {}", name)
+            self._execute(self._create_template, name)
             # Known before it is filled, so that it is dropped also when the installation fails.
             self._templates[partitioned] = name
-            _install(self._database_url(name), partitioned=partitioned)
+            self._fill(self._database_url(name), partitioned=partitioned)
         return self._templates[partitioned]
+
+    def _fill(self, url: str, *, partitioned: bool) -> None:
+        _install(url, partitioned=partitioned)
 
     def _database_url(self, name: str) -> str:
         url = sqlalchemy.make_url(self._url).set(drivername="postgresql+psycopg", database=name)
@@ -80,6 +87,56 @@ class PostgresProvision:
         # A connection for each statement, so that a server restarted by a test is no trouble.
         with psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+class DoubleProvision(PostgresProvision):
+    """Databases of PostgreSQL that the double of Oracle executes on; their URLs are the double's."""
+
+    # Oracle compares texts by their bytes, unless told otherwise.
+    _create_template = "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+
+    def __init__(self, url: str, *, install: bool = True) -> None:
+        super().__init__(url)
+        self._with_schema = install
+        double.register()
+
+    def _fill(self, url: str, *, partitioned: bool) -> None:
+        double.found(str(sqlalchemy.make_url(url).query["dsn"]))
+        if self._with_schema:
+            super()._fill(url, partitioned=partitioned)
+
+    def _database_url(self, name: str) -> str:
+        url = sqlalchemy.make_url(self._url).set(database=name)
+        return double.url(url.render_as_string(hide_password=False))
+
+
+class OracleProvision:
+    """The one schema of a server, which each test gets as if nothing had ever been in it."""
+
+    _TABLES = ("task", "task_topic", "task_owner", "task_activation", "task_mutex")
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._engine = task_sql.create_engine(url)
+
+    @contextmanager
+    def create(self, *, partitioned: bool) -> Iterator[str]:
+        """Give the URL of the schema, installed and empty."""
+        with self._engine.begin() as connection:
+            try:
+                task_sql.schema.install(connection, partitioned=partitioned)
+            except SchemaError:  # installed in another way, or left half done by a test
+                task_sql.schema.uninstall(connection)
+                task_sql.schema.install(connection, partitioned=partitioned)
+            for table in self._TABLES:
+                connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608 - ours
+        yield self._url
+
+    def close(self) -> None:
+        """Remove the schema."""
+        with self._engine.begin() as connection:
+            task_sql.schema.uninstall(connection)
+        self._engine.dispose()
 
 
 def _install(url: str, *, partitioned: bool) -> None:

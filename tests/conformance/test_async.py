@@ -30,6 +30,7 @@ from tests.backends.steps import push, states
 from tests.conformance.scenes import TIMEOUT, Repository
 
 pytestmark = pytest.mark.kinds("driver")
+spoken_to = pytest.mark.backends("sqlite", "postgresql")  # python-oracledb's connections for asyncio are not
 
 Begin: TypeAlias = Callable[[AsyncEngine], AbstractAsyncContextManager[Any]]
 Scenario: TypeAlias = Callable[[AsyncEngine, AsyncTaskRepository], Awaitable[None]]
@@ -90,6 +91,7 @@ def test_the_facade_has_every_method() -> None:
         assert actual == expected, name
 
 
+@spoken_to
 @both
 def test_a_task_from_push_to_purge(backend: Backend, topic: str, begin: Begin) -> None:
     """Producing, consuming and operating work as they do without await (DESIGN 3)."""
@@ -121,6 +123,7 @@ def test_a_task_from_push_to_purge(backend: Backend, topic: str, begin: Begin) -
     assert backend.sql("SELECT topic FROM task_topic") == []
 
 
+@spoken_to
 @both
 def test_a_rollback_undoes_all(backend: Backend, repository: Repository, topic: str, begin: Begin) -> None:
     """The caller owns the transaction here too (P7)."""
@@ -140,6 +143,7 @@ def test_a_rollback_undoes_all(backend: Backend, repository: Repository, topic: 
     assert backend.sql("SELECT topic FROM task_topic") == [(topic,)]
 
 
+@spoken_to
 @both
 def test_errors_come_through_and_leave_it_usable(
     backend: Backend, repository: Repository, topic: str, begin: Begin

@@ -250,7 +250,7 @@ $$
 TWO_CLAIMS = pytest.mark.parametrize(("one_claim", "other_claim"), list(product(Claim, Claim)), ids=NAME)
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @TWO_CLAIMS
 @ORDERS
 def test_an_open_poll_blocks_its_identifier(
@@ -274,7 +274,7 @@ def test_an_open_poll_blocks_its_identifier(
         assert sorted(task.identifier for task in first + second) == ["a", "b"]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.kinds("driver", "plain")
 @TWO_CLAIMS
 @ALL_SINGULAR
@@ -303,7 +303,7 @@ def test_a_late_commit_cannot_make_two_active(
     assert (claimed, polled) == ([high], [[], [], [low]])
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.kinds("driver", "plain")
 @TWO_CLAIMS
 @ALL_SINGULAR
@@ -330,7 +330,7 @@ def test_a_new_push_under_lifo_cannot_make_two_active(
     assert (claimed, polled) == ([low], [[], [high]])
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @TWO_CLAIMS
 def test_an_open_poll_hides_no_other_identifier(
     *, backend: Backend, repository: Repository, topic: str, one_claim: Claim, other_claim: Claim
@@ -371,7 +371,7 @@ def test_candidates_are_judged_after_they_are_locked(
     assert (claimed, polled.result(TIMEOUT)) == ([high], [])
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @CLAIMS
 def test_a_poll_rolled_back_frees_its_identifier(
     backend: Backend, repository: Repository, topic: str, claim: Claim
@@ -385,7 +385,7 @@ def test_a_poll_rolled_back_frees_its_identifier(
     assert poll(backend, backend.repository("other"), topic, 10, condition=SINGULAR) == tasks[:1]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.kinds("driver", "plain")
 @pytest.mark.parametrize("statistics", ["fresh", "analysed while empty"])
 @ALL_SINGULAR
@@ -394,7 +394,7 @@ def test_thousands_of_identifiers_can_be_claimed_at_once(
 ) -> None:
     """A SINGULAR poll needs no lock for each identifier, and no luck with the planner (PO-10, PO-B4)."""
     if statistics != "fresh":
-        backend.sql("ANALYZE")
+        backend.sql({"postgresql": "ANALYZE", "oracle": "ANALYZE TABLE task COMPUTE STATISTICS"}[backend.name])
     tasks = push(backend, repository, topic, *map(str, range(20_000)))
     push(backend, repository, topic, *map(str, range(20_000)))
     polled = poll(backend, repository, topic, 30_000, condition=condition)

@@ -233,7 +233,7 @@ def test_a_rollback_undoes_a_promotion(backend: Backend, repository: Repository,
     assert states(backend, repository, topic) == {task.sequence: SUSPENDED}
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_promoting_twice_at_once_counts_each_task_once(backend: Backend, repository: Repository, topic: str) -> None:
     """A second promote goes past what an open one promotes (PO-16)."""
     push(backend, repository, topic, *"abc", due=NOW)

@@ -50,6 +50,7 @@ def end_leases(backend: Backend) -> None:
     ended = {
         "sqlite": "strftime('%Y-%m-%d %H:%M:%f', lease, '-1 day')",
         "postgresql": "lease - interval '1 day'",
+        "oracle": "lease - NUMTODSINTERVAL(86400, 'SECOND')",
     }[backend.name]
     backend.sql(f"UPDATE task SET lease = {ended}")  # noqa: S608 - ours
 
@@ -605,7 +606,7 @@ def aside() -> Iterator[ThreadPoolExecutor]:
         yield executor
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @EVERY_CALL
 def test_a_holder_that_waits_for_an_eject_has_lost(
     backend: Backend, repository: Repository, topic: str, call: Call, aside: ThreadPoolExecutor
@@ -623,7 +624,7 @@ def test_a_holder_that_waits_for_an_eject_has_lost(
     assert info(backend, repository, topic, task).owner == "other"
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_an_eject_that_waits_for_a_completion_finds_it_decided(
     backend: Backend, repository: Repository, topic: str, aside: ThreadPoolExecutor
 ) -> None:

@@ -373,7 +373,7 @@ def ready(backend: Backend, repository: Repository, topic: str) -> list[int]:
     return [sequence for sequence, state in stored.items() if state is READY]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @EVERY_EXCLUSIVE_MODE
 def test_overlapping_pushes_leave_one_ready(
     backend: Backend,
@@ -394,7 +394,7 @@ def test_overlapping_pushes_leave_one_ready(
     assert ready(backend, repository, topic) == [task.sequence for task in pushed]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @EVERY_EXCLUSIVE_MODE
 def test_overlapping_pushes_in_opposite_orders_do_not_deadlock(
     backend: Backend,
@@ -415,7 +415,7 @@ def test_overlapping_pushes_in_opposite_orders_do_not_deadlock(
     assert len(ready(backend, repository, topic)) == 300
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @EVERY_EXCLUSIVE_MODE
 @pytest.mark.parametrize("commits", [False, True], ids=["rolled back", "committed"])
 def test_a_task_locked_by_a_poll_is_judged_when_the_poll_is_over(
@@ -441,7 +441,7 @@ def test_a_task_locked_by_a_poll_is_judged_when_the_poll_is_over(
     assert ready(backend, repository, topic) == [new.sequence]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @EVERY_EXCLUSIVE_MODE
 @pytest.mark.parametrize("size", [2, 3000])
 def test_a_rival_that_comes_while_a_batch_is_made_is_judged_too(
@@ -463,7 +463,7 @@ def test_a_rival_that_comes_while_a_batch_is_made_is_judged_too(
     assert [stored.get(it.sequence) for it in (*rivals, survivor)] == [left, READY]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_an_append_waits_for_nobody(backend: Backend, repository: Repository, topic: str) -> None:
     """APPEND promises nothing about siblings, so that it goes past a REPLACE of the identifier (IN-01)."""
     tx = backend.open()

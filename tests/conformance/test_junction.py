@@ -210,7 +210,7 @@ def test_a_rollback_undoes_a_release(backend: Backend, repository: Repository, t
     assert by_identifier(backend, repository, topic) == {"a": SUSPENDED}
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.parametrize("by", ["push", "complete"])
 @every_kind
 def test_two_halves_that_come_at_once_are_released_once(

@@ -17,7 +17,7 @@ from task_api import (
 )
 from tests.backends import Backend
 from tests.backends.steps import complete, drive, info, poll, push
-from tests.conformance.scenes import Repository, one_of_each, run, set_time
+from tests.conformance.scenes import Repository, now, one_of_each, run, set_time
 
 BACKWARD = Direction.BACKWARD
 NOON = datetime(2024, 5, 17, 12, tzinfo=UTC)
@@ -231,22 +231,19 @@ def test_the_first_task_at_a_moment_is_of_this_topic(
 
 def test_times_are_utc_by_the_database_clock(backend: Backend, repository: Repository, topic: str) -> None:
     """Stored times come back aware, in UTC, and are the database's present (LI-22, LI-B7)."""
-    epoch = {
-        "sqlite": "SELECT strftime('%s', 'now')",
-        "postgresql": "SELECT floor(extract(epoch FROM clock_timestamp()))",
-    }[backend.name]
-    ((before,),) = backend.sql(epoch)
+    before = now(backend)
     push(backend, repository, topic, "a", due=timedelta(0))
     run(backend, repository.promote, topic)
     (task,) = poll(backend, repository, topic, lease=timedelta(0))
     complete(backend, repository, topic, task)
-    ((after,),) = backend.sql(epoch)
+    after = now(backend)
 
     found = info(backend, repository, topic, task)
     times = [time for time in (found.created, found.polled, found.completed) if time]
     assert [time.tzinfo for time in times] == [UTC] * 3
     assert times == sorted(times)
-    assert float(before) <= times[0].timestamp() <= times[-1].timestamp() < float(after) + 1
+    second = timedelta(seconds=1)
+    assert before - second <= times[0] <= times[-1] <= after + second
 
 
 @pytest.mark.backends("postgresql")

@@ -198,7 +198,7 @@ def test_a_lease_that_ended_expires_own_tasks_too(backend: Backend, repository: 
     }
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_expiry_skips_rows_locked_elsewhere(
     backend: Backend, repository: Repository, ghost: Repository, topic: str
 ) -> None:

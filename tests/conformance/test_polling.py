@@ -302,7 +302,7 @@ def test_what_comes_back_is_polled_at_its_old_place(
 # With several consumers at once --------------------------------------------------------------------------
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_a_second_poll_skips_what_an_open_one_claimed(backend: Backend, repository: Repository, topic: str) -> None:
     """It neither waits nor fails, and its batch is full and disjoint (PO-05, PO-16, PO-18, PO-19)."""
     tasks = push(backend, repository, topic, *"abcdef")
@@ -318,7 +318,7 @@ def test_a_second_poll_skips_what_an_open_one_claimed(backend: Backend, reposito
         assert (variant, first, second, third) == (variant, expected[:2], expected[2:4], expected[4:])
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_a_lower_sequence_committed_late_is_polled_when_it_appears(
     backend: Backend, repository: Repository, topic: str
 ) -> None:
@@ -332,7 +332,7 @@ def test_a_lower_sequence_committed_late_is_polled_when_it_appears(
     assert [poll(backend, repository, topic), poll(backend, repository, topic, 100)] == [[low], others[10:]]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @EVERY_CLAIM
 def test_a_claim_rolled_back_late_is_polled_at_its_old_place(
     backend: Backend, repository: Repository, topic: str, claim: Claim
@@ -347,7 +347,7 @@ def test_a_claim_rolled_back_late_is_polled_at_its_old_place(
     assert [poll(backend, repository, topic), poll(backend, repository, topic, 100)] == [[first], others[10:]]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_polled_tasks_are_stored_with_the_owner_that_got_them(
     backend: Backend, repository: Repository, topic: str
 ) -> None:

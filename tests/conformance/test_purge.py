@@ -113,7 +113,7 @@ def test_other_and_unknown_topics_are_left_alone(backend: Backend, repository: R
     assert list(states(backend, repository, "other")) == [elsewhere.sequence]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_a_purge_skips_rows_locked_elsewhere(backend: Backend, repository: Repository, topic: str) -> None:
     """It does not wait for a transaction that changes a task right now (PU-05)."""
     locked, _ = failed(backend, repository, topic, "a", "b")
@@ -139,7 +139,7 @@ def test_purge_all_takes_every_state_and_keeps_the_topic(backend: Backend, repos
     assert poll(backend, repository, topic) == [task]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_purge_all_is_an_ordinary_change(backend: Backend, repository: Repository, topic: str) -> None:
     """While it is uncommitted others still see the tasks and work on other topics (PU-B4, PA-05)."""
     run(backend, repository.initialize, "other")

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import oracledb
 import psycopg
 import pytest
 
@@ -18,6 +19,7 @@ from task_api import (
 from tests.backends import Backend
 from tests.backends.steps import complete, info, poll, push, states
 from tests.conformance.scenes import Repository, one_of_each, run
+from tests.contention.plain_sql import hurry
 
 SOURCES = sorted(REVIVABLE)
 UNASSIGNABLE = sorted(set(TaskState) - REVIVABLE)
@@ -213,7 +215,7 @@ def test_other_source_states_are_refused(backend: Backend, repository: Repositor
                 repository.reassign_all(tx, topic, state, TaskResult.SUCCESS)
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_all_may_skip_rows_locked_elsewhere(backend: Backend, repository: Repository, topic: str) -> None:
     """With skip_locked the call does not wait and leaves them (RA-B1)."""
     locked, free = failed(backend, repository, topic, "a", "b")
@@ -226,7 +228,7 @@ def test_all_may_skip_rows_locked_elsewhere(backend: Backend, repository: Reposi
     assert info(backend, repository, topic, free).state is TaskState.FILTERED
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.kinds("driver", "plain")
 def test_all_waits_for_locked_rows_by_default(backend: Backend, repository: Repository, topic: str) -> None:
     """Unless told to skip, the call means every task (RA-05, RA-B1)."""
@@ -235,9 +237,9 @@ def test_all_waits_for_locked_rows_by_default(backend: Backend, repository: Repo
     repository.reassign(other, topic, {tasks[0]: TaskResult.SUCCESS})
 
     tx = backend.open()
-    tx.execute("SET LOCAL lock_timeout = '50ms'")
+    hurry(tx)
 
-    with pytest.raises(psycopg.errors.LockNotAvailable):
+    with pytest.raises((psycopg.errors.LockNotAvailable, oracledb.Error)):
         repository.reassign_all(tx, topic, TaskState.FAILED, TaskResult.FILTER)
 
 

@@ -339,7 +339,7 @@ def test_a_task_named_twice_is_revived_once(
     assert list(states(backend, repository, topic).values()).count(TaskState.READY) == 1
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @every_mode
 def test_by_state_skips_rows_locked_elsewhere(
     backend: Backend, repository: Repository, topic: str, mode: Revivification
@@ -362,7 +362,7 @@ def test_states_that_are_no_source_are_refused(backend: Backend, repository: Rep
                 repository.recreate_state(tx, topic, Revivification.RESET, state)
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @every_mode
 def test_a_task_is_revived_once(backend: Backend, repository: Repository, topic: str, mode: Revivification) -> None:
     """A second revival of the same task waits for the first one and is then refused (RE-03, RE-13)."""
@@ -381,7 +381,7 @@ def test_a_task_is_revived_once(backend: Backend, repository: Repository, topic:
     assert list(states(backend, repository, topic).values()).count(TaskState.READY) == 1
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.parametrize("by_state", [False, True], ids=["named", "by state"])
 @pytest.mark.parametrize("mode", REPLACING, ids=lambda mode: mode.name)
 def test_replacing_revivals_at_once_leave_one_ready(

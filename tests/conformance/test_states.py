@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 
+import oracledb
 import pytest
 import sqlalchemy.exc
 
@@ -25,7 +26,7 @@ from tests.conformance.scenes import Repository, one_of_each, run
 Call = Callable[[Transaction, Repository, str, Task], object]
 
 ACTIVE, READY, EXPIRED, FAILED, SUSPENDED, FILTERED, SUCCEEDED, RECREATED, REDUNDANT = TaskState
-REFUSED = (sqlite3.IntegrityError, sqlalchemy.exc.IntegrityError)
+REFUSED = (sqlite3.IntegrityError, sqlalchemy.exc.IntegrityError, oracledb.IntegrityError)
 REVIVABLE = (EXPIRED, FAILED, SUSPENDED, FILTERED, SUCCEEDED)
 
 

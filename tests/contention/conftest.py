@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 
 from tests.contention.processes import Crew, Process, Processes
@@ -23,8 +24,9 @@ DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 20000', cu
 @pytest.fixture(autouse=True)
 def _no_statement_hangs(backend: Backend) -> None:
     """A statement that waits for ever fails, so that a broken build is found out in seconds."""
-    if backend.name == "postgresql":
-        backend.sql(_NO_STATEMENT_HANGS)
+    if backend.name != "sqlite":
+        with psycopg.connect(backend.dsn) as connection:
+            connection.execute(_NO_STATEMENT_HANGS)
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +39,7 @@ def crew() -> Iterator[Crew]:
 
 @pytest.fixture
 def crowd(backend: Backend, crew: Crew) -> Threads | Processes:
-    """Those who race on this backend: threads on PostgreSQL, processes on SQLite."""
+    """Those who race on this backend: processes on SQLite, threads elsewhere."""
     return Processes(crew, backend.url) if backend.name == "sqlite" else Threads(backend)
 
 

@@ -20,16 +20,21 @@ if TYPE_CHECKING:
     from tests.backends import Backend, Transaction
 
 BEGIN, END, FAIL = "begin", "end", "fail"
-_MOMENT = {
-    "sqlite": "INTEGER PRIMARY KEY AUTOINCREMENT",
-    "postgresql": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+_COLUMNS = {
+    "sqlite": "moment INTEGER PRIMARY KEY AUTOINCREMENT, kind text, sequence bigint, identifier text",
+    "postgresql": (
+        "moment bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind text, sequence bigint, identifier text"
+    ),
+    "oracle": (
+        "moment NUMBER(19) GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+        " kind VARCHAR2(20 CHAR), sequence NUMBER(19), identifier VARCHAR2(500 CHAR)"
+    ),
 }
 
 
 def create(backend: Backend) -> None:
     """Create the table."""
-    moment = _MOMENT[backend.name]
-    backend.sql(f"CREATE TABLE ledger (moment {moment}, kind text, sequence bigint, identifier text)")
+    backend.sql(f"CREATE TABLE ledger ({_COLUMNS[backend.name]})")
 
 
 def note(transaction: Transaction, kind: str, tasks: Iterable[Task]) -> None:

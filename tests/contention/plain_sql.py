@@ -21,10 +21,21 @@ def execute(transaction: Transaction, statement: str, **params: object) -> list[
         return cursor.fetchall() if cursor.description else []
     if isinstance(transaction, sqlite3.Connection):
         return list(transaction.execute(statement, params))
+    if _is_oracle(transaction):
+        with transaction.cursor() as cursor:
+            cursor.execute(statement, params)
+            return list(cursor) if cursor.description else []
     result = transaction.execute(sqlalchemy.text(statement), params)
     return [tuple(row) for row in result] if result.returns_rows else []
 
 
 def hurry(transaction: Transaction) -> None:
-    """Make this PostgreSQL transaction fail rather than wait: what passes has waited for nobody."""
-    execute(transaction, "SET LOCAL lock_timeout = '500ms'")
+    """Make this driver's transaction fail rather than wait: what passes has waited for nobody."""
+    if _is_oracle(transaction):
+        transaction.call_timeout = 5000  # of the whole call, however slow the machine is
+    else:
+        execute(transaction, "SET LOCAL lock_timeout = '500ms'")
+
+
+def _is_oracle(transaction: Transaction) -> bool:
+    return type(transaction).__module__.startswith("oracledb")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import task_sql
 from tests.contention.member import CROWD, TIMEOUT, Member, Part
+from tests.oracle import double
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -119,6 +120,7 @@ def _play(pipe: Connection, barrier: Barrier | None, url: str, part: Part) -> _A
         assert pipe.poll(TIMEOUT), "the test says nothing"
         return pipe.recv()
 
+    double.register()
     engine = task_sql.create_engine(url)
     try:
         repository = task_sql.create_repository(engine, owner=part.owner)

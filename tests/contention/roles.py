@@ -173,7 +173,7 @@ def juggle(
         with member.begin() as transaction:
             member.repository.push_many(transaction, topic, choice.sample(identifiers, 3))
             for _ in range(choice.randrange(4)):  # what an application does before it commits
-                execute(transaction, "SELECT 1")
+                execute(transaction, "SELECT topic FROM task_topic")
         done += len(work(size=choice.choice([1, 2, 4, 200])))
     if failing:  # what stands behind a failure stays, so there is no end to wait for
         return done

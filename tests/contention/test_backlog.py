@@ -59,7 +59,7 @@ def test_new_tasks_are_found_behind_the_known_ones(
     assert _next(backend, repository, topic) == [*pushed[15:18], younger[0], younger[3]]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_a_lower_sequence_that_commits_late_is_next(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:

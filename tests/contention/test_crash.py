@@ -93,7 +93,7 @@ def test_consumers_killed_at_random_lose_nothing(
     assert ledger.ends(backend) == {task.sequence: 1 for task in tasks}
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_task_of_an_owner_that_is_forgotten_meanwhile_expires(
     backend: Backend, repository: TaskRepository[Any], topic: str, actor: Callable[[str], Actor]
 ) -> None:

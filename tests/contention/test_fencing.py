@@ -144,7 +144,7 @@ def test_batch_named_in_opposite_order_is_completed_once(
         assert [ledger.ends(backend)[task.sequence] for task in tasks] == [1] * number
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_claim_of_a_transaction_is_decided_in_that_transaction_only(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:

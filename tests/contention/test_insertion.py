@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tests.contention.threads import Actor, Threads
 
 pytestmark = pytest.mark.kinds("driver")
-postgresql = pytest.mark.backends("postgresql")
+servers = pytest.mark.backends("postgresql", "oracle")
 
 REPLACE, SUPERSEDE, DELETE = Insertion.REPLACE, Insertion.SUPERSEDE, Insertion.DELETE
 MODES = [REPLACE, SUPERSEDE, DELETE]
@@ -130,7 +130,7 @@ def test_recreating_and_replacing_at_once_do_not_deadlock(
     assert len(sequences) == 1
 
 
-@postgresql
+@servers
 def test_recreating_what_is_being_replaced_does_not_deadlock(
     backend: Backend, topic: str, actor: Callable[[str], Actor]
 ) -> None:
@@ -151,7 +151,7 @@ def test_recreating_what_is_being_replaced_does_not_deadlock(
     operator.commit()
 
 
-@postgresql
+@servers
 @pytest.mark.parametrize("claim", Claim)
 @pytest.mark.parametrize("insertion", MODES)
 def test_task_whose_claim_is_rolled_back_does_not_stand_beside_its_replacement(
@@ -172,7 +172,7 @@ def test_task_whose_claim_is_rolled_back_does_not_stand_beside_its_replacement(
     assert ready(backend) == {"a": [replacement.sequence]}
 
 
-@postgresql
+@servers
 @pytest.mark.parametrize("insertion", MODES)
 def test_task_whose_claim_commits_meanwhile_stays_active(
     backend: Backend,
@@ -195,7 +195,7 @@ def test_task_whose_claim_commits_meanwhile_stays_active(
     }
 
 
-@postgresql
+@servers
 @pytest.mark.parametrize("end", ["commit", "rollback"])
 def test_second_replacement_waits_for_the_first(
     backend: Backend, topic: str, actor: Callable[[str], Actor], end: str
@@ -210,7 +210,7 @@ def test_second_replacement_waits_for_the_first(
     assert ready(backend) == {"a": [replacement.sequence]}
 
 
-@postgresql
+@servers
 def test_pushes_of_disjoint_identifiers_do_not_deadlock(
     backend: Backend, topic: str, crowd: Threads | Processes
 ) -> None:
@@ -229,7 +229,7 @@ def test_pushes_of_disjoint_identifiers_do_not_deadlock(
     assert len(ready(backend)) == CROWD * 4 * 60
 
 
-@postgresql
+@servers
 def test_appending_waits_for_nobody(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
     """APPEND has no order to keep, so an open replacement does not hold it up (P5, IN-01)."""
     replacing, appending = backend.open(), backend.open()

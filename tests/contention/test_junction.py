@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.contention.threads import Actor, Threads
 
 pytestmark = pytest.mark.kinds("driver")
-postgresql = pytest.mark.backends("postgresql")
+servers = pytest.mark.backends("postgresql", "oracle")
 
 GROUPS = [[f"{number}-{index}" for index in range(CROWD)] for number in range(20)]
 
@@ -65,7 +65,7 @@ def _assert_released_once(released: list[list[set[str]]]) -> None:
         assert sorted(map(sorted, parts)) == [[], [], [], sorted(group)]
 
 
-@postgresql
+@servers
 @pytest.mark.parametrize("arrival", ["pushed", "completed"])
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_halves_brought_by_open_transactions_are_released_once(
@@ -103,7 +103,7 @@ def _join(repository: TaskRepository[Any], transaction: Transaction, topic: str)
     return repository.junction(transaction, topic, [["a", "b"]])
 
 
-@postgresql
+@servers
 def test_half_that_is_rolled_back_releases_nothing(
     backend: Backend, repository: TaskRepository[Any], topic: str, actor: Callable[[str], Actor]
 ) -> None:

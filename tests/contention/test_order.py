@@ -47,7 +47,7 @@ def test_concurrent_pollers_share_the_tasks_in_order(
 @pytest.mark.parametrize("owners", [["me"] * CROWD, ["a", "b", "c", "d"]], ids=["shared", "apart"])
 def test_nothing_is_overlooked(backend: Backend, topic: str, crowd: Threads | Processes, owners: list[str]) -> None:
     """Tasks pushed late, released and rolled back are all found, by one repository or several (P1, P3, PO-17)."""
-    batches = 8 if backend.name == "sqlite" else 80
+    batches = {"sqlite": 8, "postgresql": 80, "oracle": 10}[backend.name]
     done = crowd.race(
         *(part(owner, roles.roam, topic=topic, batches=batches, seed=seed) for seed, owner in enumerate(owners))
     )
@@ -55,7 +55,7 @@ def test_nothing_is_overlooked(backend: Backend, topic: str, crowd: Threads | Pr
     assert sum(done) == CROWD * batches * 50
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.parametrize("order", [FIFO, LIFO])
 def test_poll_passes_over_an_open_claim_without_waiting(
     backend: Backend, repository: TaskRepository[Any], topic: str, order: Order
@@ -75,7 +75,7 @@ def test_poll_passes_over_an_open_claim_without_waiting(
     assert poll(backend, repository, topic, 9, order=order) == [tasks[5]]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.parametrize("between", [0, 5, 1000])
 @pytest.mark.kinds("plain")
 def test_lower_sequence_that_commits_late_is_next(
@@ -91,7 +91,7 @@ def test_lower_sequence_that_commits_late_is_next(
     assert poll(backend, repository, topic) == younger[between:]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.parametrize("between", [5, 1000])
 def test_claim_that_another_rolls_back_is_next(
     backend: Backend, repository: TaskRepository[Any], topic: str, between: int
@@ -105,7 +105,7 @@ def test_claim_that_another_rolls_back_is_next(
     assert poll(backend, repository, topic, 2) == [first, younger[between]]
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 def test_own_claims_that_are_rolled_back_are_next(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:

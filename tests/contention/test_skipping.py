@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.contention.threads import Threads
 
 pytestmark = pytest.mark.kinds("driver")
-postgresql = pytest.mark.backends("postgresql")
+servers = pytest.mark.backends("postgresql", "oracle")
 
 HOUR = timedelta(hours=1)
 
@@ -43,7 +43,7 @@ def finished(backend: Backend, repository: TaskRepository[Any], topic: str, deci
     return tasks
 
 
-@postgresql
+@servers
 def test_expire_leaves_a_task_that_is_being_completed(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:
@@ -62,7 +62,7 @@ def test_expire_leaves_a_task_that_is_being_completed(
     assert list(states(backend, repository, topic).values()) == expected
 
 
-@postgresql
+@servers
 def test_purge_leaves_locked_tasks(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
     """A purge deletes what nobody has locked, and the rest the next time (PU-05)."""
     tasks = finished(backend, repository, topic, TaskDecision.SUCCESS)
@@ -75,7 +75,7 @@ def test_purge_leaves_locked_tasks(backend: Backend, repository: TaskRepository[
     backend.commit(purging)
 
 
-@postgresql
+@servers
 @pytest.mark.parametrize("revivification", Revivification)
 def test_revival_by_state_leaves_locked_tasks(
     backend: Backend, repository: TaskRepository[Any], topic: str, revivification: Revivification
@@ -89,7 +89,7 @@ def test_revival_by_state_leaves_locked_tasks(
     assert list(revived) == tasks[1:]
 
 
-@postgresql
+@servers
 def test_promote_leaves_locked_tasks(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
     """Promoting takes what nobody has locked (RE-12, P3)."""
     tasks = finished(backend, repository, topic, TaskDecision.suspension(due=HOUR))
@@ -100,7 +100,7 @@ def test_promote_leaves_locked_tasks(backend: Backend, repository: TaskRepositor
     assert repository.promote(promoting, topic) == 2
 
 
-@postgresql
+@servers
 def test_reassigning_all_can_leave_locked_tasks(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
     """With skip_locked, reassigning by state takes what nobody has locked (RA-B1)."""
     tasks = finished(backend, repository, topic, TaskDecision.FAILURE)
@@ -111,7 +111,7 @@ def test_reassigning_all_can_leave_locked_tasks(backend: Backend, repository: Ta
     assert repository.reassign_all(reassigning, topic, state, result, skip_locked=True) == 2
 
 
-@postgresql
+@servers
 def test_readers_wait_for_nobody(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
     """Looking at tasks works while others have locked and changed them (LI-01, LI-08, LI-14)."""
     push(backend, repository, topic, "a", "b")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.contention.threads import Actor, Threads
 
 pytestmark = pytest.mark.kinds("driver", "plain")
-postgresql = pytest.mark.backends("postgresql")
+servers = pytest.mark.backends("postgresql", "oracle")
 
 NAMES = [f"topic-{number}" for number in range(8)]
 
@@ -47,7 +47,7 @@ def test_different_topics_initialized_at_once_are_all_new(
         assert repository.topics(transaction) == {name for each in names for name in each}
 
 
-@postgresql
+@servers
 def test_open_initialization_holds_up_nobody(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
     """While a new topic is uncommitted, work on other topics goes on without waiting (PA-B1)."""
     push(backend, repository, topic, "a", "b")
@@ -70,7 +70,7 @@ def test_open_initialization_holds_up_nobody(backend: Backend, repository: TaskR
     assert list(states(backend, repository, "new").values()) == [TaskState.READY]
 
 
-@postgresql
+@servers
 def test_initialization_waits_for_nobody_who_works(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:
@@ -87,7 +87,7 @@ def test_initialization_waits_for_nobody_who_works(
     backend.commit(initializing)
 
 
-@postgresql
+@servers
 @pytest.mark.parametrize("end", ["commit", "rollback"])
 def test_second_initialization_follows_the_end_of_the_first(actor: Callable[[str], Actor], end: str) -> None:
     """Overlapping with an open one, it is told whether that one committed (TO-01, TO-B2)."""
@@ -108,7 +108,7 @@ def test_owner_registered_by_four_at_once_is_new_once(backend: Backend, crowd: T
     assert [sum(each) for each in zip(*new, strict=True)] == [1] * len(names)
 
 
-@postgresql
+@servers
 def test_heartbeats_and_registrations_do_not_wait_for_open_work(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:

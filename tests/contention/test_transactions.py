@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Call = Callable[[TaskRepository[Any], Any, str, list[Task]], object]
 
 driver = pytest.mark.kinds("driver")
-postgresql = pytest.mark.backends("postgresql")
+servers = pytest.mark.backends("postgresql", "oracle")
 
 MISTAKES: dict[str, tuple[type[TaskError], Call]] = {
     "push to an unknown topic": (UnknownTopicError, lambda r, tx, _, __: r.push(tx, "nowhere", "a")),
@@ -183,7 +183,7 @@ def test_operators_call_changes_nothing_when_one_task_has_changed(
 
 
 @driver
-@postgresql
+@servers
 @pytest.mark.parametrize("interfere", [_expire, _eject])
 @pytest.mark.parametrize("call", HOLDERS_CALLS)
 def test_holders_call_that_overlaps_an_interference_changes_nothing(
@@ -210,7 +210,7 @@ def test_holders_call_that_overlaps_an_interference_changes_nothing(
 
 
 @driver
-@postgresql
+@servers
 @pytest.mark.parametrize("call", OPERATORS_CALLS)
 def test_operators_call_that_overlaps_a_reset_changes_nothing(
     backend: Backend, repository: TaskRepository[Any], topic: str, actor: Callable[[str], Actor], call: str
@@ -231,7 +231,7 @@ def test_operators_call_that_overlaps_a_reset_changes_nothing(
 
 
 @driver
-@postgresql
+@servers
 @pytest.mark.parametrize("end", ["commit", "rollback"])
 def test_eject_that_overlaps_a_completion_follows_its_end(
     backend: Backend, repository: TaskRepository[Any], topic: str, actor: Callable[[str], Actor], end: str
@@ -253,7 +253,7 @@ def test_eject_that_overlaps_a_completion_follows_its_end(
 
 
 @driver
-@postgresql
+@servers
 def test_overlapping_batches_in_opposite_order_do_not_deadlock(
     backend: Backend, repository: TaskRepository[Any], topic: str, actor: Callable[[str], Actor]
 ) -> None:

@@ -57,7 +57,7 @@ class Actor:
 
     def __init__(self, backend: Backend, owner: str) -> None:
         self.repository = backend.repository(owner)
-        self.transaction: psycopg.Connection[tuple[Any, ...]] = backend.connect()
+        self.transaction: Any = backend.connect()
         self._backend = backend
         self._thread = ThreadPoolExecutor(1)
 
@@ -80,7 +80,7 @@ class Actor:
     def waits(self, future: Future[Any]) -> bool:
         """Return once the call has ended or waits for another transaction; tell whether it waits."""
         deadline = time.monotonic() + TIMEOUT
-        pid = self.transaction.info.backend_pid
+        pid = self.transaction.session if self._backend.name == "oracle" else self.transaction.info.backend_pid
         with psycopg.connect(self._backend.dsn, autocommit=True) as observer:
             while not future.done():
                 if observer.execute(_BLOCKED, [pid]).fetchall() == [(True,)]:
@@ -91,13 +91,16 @@ class Actor:
 
     def close(self) -> None:
         """Roll back, close the connection and end the thread; a call that still runs is cancelled."""
-        self.transaction.cancel_safe(timeout=TIMEOUT)
+        if self._backend.name == "oracle":
+            self.transaction.cancel()
+        else:
+            self.transaction.cancel_safe(timeout=TIMEOUT)
         self._thread.submit(self.transaction.close).result(TIMEOUT)
         self._thread.shutdown()
 
 
 @contextmanager
-def _transaction(connection: psycopg.Connection[Any]) -> Iterator[psycopg.Connection[Any]]:
+def _transaction(connection: Any) -> Iterator[Any]:  # noqa: ANN401 - a driver's connection
     try:
         yield connection
     except BaseException:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -12,15 +13,18 @@ import pytest
 
 from task_api import InvalidTaskError, SchemaError, TaskState
 from task_sql import PostgresTaskRepository, schema
+from task_sql.schema.scripts import statements
 from tests.backends import Backend
 from tests.backends.steps import push, states
 from tests.conformance.scenes import Repository, run
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 LAYOUTS = [
     dict(zip(("partitioned", "pretty", "notify"), flags, strict=True)) for flags in product([True, False], repeat=3)
 ]
 every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: "-".join(k for k in layout if layout[k]))
 one_kind = pytest.mark.kinds("driver")
+transactional = pytest.mark.backends("sqlite", "postgresql")  # Oracle commits at each statement on a schema
 
 CATALOGUE = {
     "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name",
@@ -35,6 +39,12 @@ CATALOGUE = {
         SELECT 'column', table_name || '.' || column_name,
             concat_ws(' ', data_type, character_maximum_length, is_nullable, column_default, collation_name)
         FROM information_schema.columns WHERE table_schema = 'public'
+        ORDER BY 1, 2
+    """,
+    "oracle": """
+        SELECT object_type, LOWER(object_name), object_type FROM user_objects
+        UNION ALL
+        SELECT 'COLUMN', LOWER(table_name || '.' || column_name), data_type FROM user_tab_columns
         ORDER BY 1, 2
     """,
 }
@@ -75,6 +85,7 @@ def test_uninstall_leaves_nothing(backend: Backend, repository: Repository, topi
         assert run(backend, schema.version) is None
 
 
+@transactional
 def test_a_rollback_undoes_an_installation(empty: Backend) -> None:
     """Installing belongs to the caller's transaction (P7, DESIGN 4)."""
     tx = empty.open()
@@ -87,6 +98,7 @@ def test_a_rollback_undoes_an_installation(empty: Backend) -> None:
     assert catalogue(empty) == []
 
 
+@transactional
 def test_a_rollback_undoes_a_removal(backend: Backend, repository: Repository, topic: str) -> None:
     """Uninstalling belongs to the caller's transaction (P7, DESIGN 4)."""
     (task,) = push(backend, repository, topic, "a")
@@ -115,7 +127,7 @@ def test_installing_and_upgrading_again_is_harmless(backend: Backend, repository
     assert states(backend, repository, topic) == {task.sequence: TaskState.READY}
 
 
-@pytest.mark.backends("postgresql")
+@pytest.mark.backends("postgresql", "oracle")
 @pytest.mark.kinds("driver", "plain")
 def test_another_layout_is_refused(backend: Backend, repository: Repository, topic: str) -> None:
     """Partitions are chosen once; the error says how it is and what to do (PA-01, PA-B2)."""
@@ -170,6 +182,10 @@ def execute(backend: Backend, script: str) -> None:
     with closing(backend.connect()) as connection:
         if isinstance(connection, sqlite3.Connection):
             connection.executescript(script)
+        elif backend.name == "oracle":
+            for statement in statements(script):  # as SQL*Plus would
+                with connection.cursor() as cursor:
+                    cursor.execute(statement)
         else:
             assert isinstance(connection, psycopg.Connection)
             connection.execute(script.encode())
@@ -191,7 +207,7 @@ def test_the_view_can_be_left_out(empty: Backend, *, pretty: bool) -> None:
 @one_kind
 @pytest.mark.parametrize("partitioned", [True, False])
 def test_partitions_can_be_left_out(empty: Backend, *, partitioned: bool) -> None:
-    """Only PostgreSQL has them, and only if wanted (PA-01)."""
+    """They are there only if wanted (PA-01)."""
     run(empty, schema.install, partitioned=partitioned)
     repository = empty.repository()
     run(empty, repository.initialize, "topic")
@@ -204,7 +220,7 @@ def test_partitions_can_be_left_out(empty: Backend, *, partitioned: bool) -> Non
 @pytest.mark.parametrize("name", ["mysql", "", "PostgreSQL"])
 def test_an_unknown_database_is_not_rendered(name: str) -> None:
     """The error names those that are known (DESIGN 3)."""
-    with pytest.raises(InvalidTaskError, match="postgresql, sqlite"):
+    with pytest.raises(InvalidTaskError, match="postgresql, oracle, sqlite"):
         schema.render(name)
 
 
@@ -220,6 +236,9 @@ def test_what_is_no_connection_is_refused(backend: Backend, call: Any) -> None: 
 PROGRAM = """
 import sys
 import task_sql
+sys.path.append(sys.argv[3])
+from tests.oracle import double
+double.register()
 engine = task_sql.create_engine(sys.argv[1])
 for _ in range(3):
     with engine.begin() as connection:
@@ -231,9 +250,11 @@ with engine.begin() as connection:
 
 def at_once(backend: Backend, call: str, number: int = 4) -> list[str]:
     """What several processes say that make the same call on the schema at the same time."""
-    command = [sys.executable, "-c", PROGRAM, backend.url, call]
+    command = [sys.executable, "-c", PROGRAM, backend.url, call, str(ROOT)]
     processes = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - ours
+        subprocess.Popen(  # noqa: S603 - ours
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         for _ in range(number)
     ]
     return [process.communicate(timeout=60)[0].strip() for process in processes]

@@ -9,6 +9,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from task_api import FINISHED, REVIVABLE, Direction, Snapshot, TaskResult, TaskState
+from task_sql.oracle import claim as oracle_claim
+from task_sql.oracle import dialect as oracle_dialect
+from task_sql.oracle import push as oracle_push
+from task_sql.oracle import topic as oracle_topic
+from task_sql.oracle import transaction as oracle_transaction
+from task_sql.oracle.dialect import OracleDialect
+from task_sql.oracle.sql import Chosen
 from task_sql.postgresql import claim as postgresql_claim
 from task_sql.postgresql import push as postgresql_push
 from task_sql.postgresql.dialect import PostgresDialect
@@ -45,10 +52,29 @@ _DOMAINS: Mapping[str, list[tuple[Any, ...]]] = {
 }
 _BESIDE: Mapping[str, Mapping[str, object]] = {
     "postgresql": {
+        "push.draw": postgresql_push.DRAW,
+        "push.copy_in": postgresql_push.COPY,
         "push.serialize": postgresql_push.SERIALIZE,
         "claim.candidates": postgresql_claim.CANDIDATES,
+        "claim.candidates_among": postgresql_claim.CANDIDATES_AMONG,
+        "claim.candidates_beyond": postgresql_claim.CANDIDATES_BEYOND,
+        "claim.backlog": postgresql_claim.BACKLOG,
+        "claim.still": postgresql_claim.STILL,
         "claim.claim_candidates": postgresql_claim.CLAIM_CANDIDATES,
         "claim.probe": postgresql_claim.PROBE,
+    },
+    "oracle": {
+        "push.draw": oracle_push.DRAW,
+        "push.lock": oracle_push.LOCK,
+        "push.unlock": oracle_push.UNLOCK,
+        "claim.candidates": oracle_claim.CANDIDATES,
+        "claim.claim_candidates": oracle_claim.CLAIM_CANDIDATES,
+        "claim.try_slots": oracle_claim.TRY_SLOTS,
+        "hold.savepoint": oracle_transaction.SAVEPOINT,
+        "hold.back": oracle_transaction.BACK,
+        "topic.alone": oracle_topic.ALONE,
+        "schema.layout": oracle_dialect.LAYOUT,
+        "schema.option": oracle_dialect.OPTION,
     },
     "sqlite": {
         "push.draw": sqlite_push.DRAW,
@@ -62,6 +88,7 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
 
 DIALECTS: Mapping[str, Statements] = {
     "postgresql": PostgresDialect.statements,
+    "oracle": OracleDialect.statements,
     "sqlite": SqliteDialect.statements,
 }
 
@@ -86,11 +113,21 @@ def _walk(value: object, prefix: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _variants(name: str, entry: object) -> dict[str, str]:
     if isinstance(entry, str):
-        return {"": entry}
+        return _parts("", entry)
     if isinstance(entry, Mapping):
-        return {_label(key if isinstance(key, tuple) else (key,)): text for key, text in entry.items()}
-    assert callable(entry)
-    return {_label(arguments): entry(*arguments) for arguments in _DOMAINS[name]}
+        labelled = {_label(key if isinstance(key, tuple) else (key,)): text for key, text in entry.items()}
+    else:
+        assert callable(entry)
+        labelled = {_label(arguments): entry(*arguments) for arguments in _DOMAINS[name]}
+    return {part: text for label, whole in labelled.items() for part, text in _parts(label, whole).items()}
+
+
+def _parts(label: str, text: str) -> dict[str, str]:
+    """Take what belongs to a statement as statements of their own."""
+    if not isinstance(text, Chosen):
+        return {label: text}
+    parts = {"find": str(text), "change": text.change, "read": text.read}
+    return {f"{label} {name}".strip(): part for name, part in parts.items() if part}
 
 
 def _label(key: tuple[object, ...]) -> str:

@@ -47,6 +47,7 @@ LITERALS = {
         "'transaction_isolation'", "'read committed'", "'read uncommitted'",
         "'{4}'", "'{1,2,3,4}'", "'{0,1,2,3,4}'", r"'\n'",
     },
+    "oracle": {"'SECOND'", "'YYYY-MM-DD HH24:MI:SS.FF6'", "'$[*]'", "'$[0]'", "'$[1]'", "'Partitioning'"},
     "sqlite": {
         "'task'", "''", "'now'", "'%Y-%m-%d %H:%M:%f'", "'$[0]'", "'$[1]'", "'$[2]'", "'$[3]'", "'$[4]'", "'$[5]'",
     },

@@ -32,7 +32,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -76,7 +76,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -124,7 +124,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -155,7 +155,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -194,7 +194,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -237,4 +237,4 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))

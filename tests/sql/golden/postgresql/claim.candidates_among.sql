@@ -46,7 +46,7 @@ FROM (
         AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-        ORDER BY t.late LIMIT CAST(%(size)s AS bigint) * 2)
+        ORDER BY t.late LIMIT 2 * (SELECT CAST(%(size)s AS bigint)))
     ) AS t
     ORDER BY t.sequence + 0
     OFFSET 0
@@ -55,7 +55,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -121,7 +121,7 @@ FROM (
         AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-        ORDER BY t.late LIMIT CAST(%(size)s AS bigint) * 2)
+        ORDER BY t.late LIMIT 2 * (SELECT CAST(%(size)s AS bigint)))
     ) AS t
     ORDER BY t.sequence + 0
     OFFSET 0
@@ -130,7 +130,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -204,7 +204,7 @@ FROM (
         AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e) LIMIT 1
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-        ORDER BY t.late LIMIT CAST(%(size)s AS bigint) * 2)
+        ORDER BY t.late LIMIT 2 * (SELECT CAST(%(size)s AS bigint)))
     ) AS t
     ORDER BY t.sequence + 0
     OFFSET 0
@@ -213,4 +213,4 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))

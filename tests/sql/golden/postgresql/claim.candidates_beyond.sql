@@ -29,7 +29,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -70,7 +70,7 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 SELECT c.sequence, current_setting('transaction_isolation')
@@ -115,4 +115,4 @@ WHERE CASE
     WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
     ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
 END
-LIMIT %(size)s
+LIMIT (SELECT CAST(%(size)s AS bigint))

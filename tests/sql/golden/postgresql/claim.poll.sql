@@ -7,7 +7,7 @@ WITH claimed AS MATERIALIZED (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-    ORDER BY t.sequence + 0 LIMIT %(size)s
+    ORDER BY t.sequence + 0 LIMIT (SELECT CAST(%(size)s AS bigint))
     FOR UPDATE OF t SKIP LOCKED
 )
 UPDATE task AS t SET
@@ -25,7 +25,7 @@ WITH claimed AS MATERIALIZED (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL)
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-    ORDER BY t.sequence + 0 LIMIT %(size)s
+    ORDER BY t.sequence + 0 LIMIT (SELECT CAST(%(size)s AS bigint))
     FOR UPDATE OF t SKIP LOCKED
 ),
 noted AS MATERIALIZED (
@@ -42,7 +42,7 @@ WITH claimed AS MATERIALIZED (
     FROM task AS t
     WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-    ORDER BY t.sequence + 0 DESC LIMIT %(size)s
+    ORDER BY t.sequence + 0 DESC LIMIT (SELECT CAST(%(size)s AS bigint))
     FOR UPDATE OF t SKIP LOCKED
 )
 UPDATE task AS t SET
@@ -57,7 +57,7 @@ WITH claimed AS MATERIALIZED (
     FROM task AS t
     WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
-    ORDER BY t.sequence + 0 DESC LIMIT %(size)s
+    ORDER BY t.sequence + 0 DESC LIMIT (SELECT CAST(%(size)s AS bigint))
     FOR UPDATE OF t SKIP LOCKED
 ),
 noted AS MATERIALIZED (

@@ -7,4 +7,4 @@ WITH original AS MATERIALIZED (
 INSERT INTO task (topic, sequence, identifier, input, reference, state, origin)
 SELECT topic, nextval('task_sequence'), identifier, input, reference, state, sequence
 FROM original
-RETURNING origin, sequence
+RETURNING origin, sequence, (SELECT pg_notify('task_notification', 'WORK ' || md5(%(topic)s)) WHERE %(notify)s)

@@ -1,1 +1,1 @@
-SELECT identifier FROM task WHERE topic = %(topic)s AND sequence = ANY (%(sequences)s)
+SELECT identifier FROM task WHERE topic = %(topic)s AND sequence = ANY (CAST(%(sequences)s AS bigint[]))

@@ -1,0 +1,1 @@
+"""topiq on Oracle."""

@@ -1,0 +1,1 @@
+"""Oracle, proved in layers: static checks, a double that executes on PostgreSQL, and a server where there is one."""

@@ -1,0 +1,5 @@
+SELECT topic, state, COUNT(*) FROM task
+WHERE state BETWEEN 3 AND 6
+AND (TO_TIMESTAMP(:since, 'YYYY-MM-DD HH24:MI:SS.FF6') IS NULL OR completed >= TO_TIMESTAMP(:since, 'YYYY-MM-DD HH24:MI:SS.FF6'))
+AND (TO_TIMESTAMP(:until, 'YYYY-MM-DD HH24:MI:SS.FF6') IS NULL OR completed <= TO_TIMESTAMP(:until, 'YYYY-MM-DD HH24:MI:SS.FF6'))
+GROUP BY topic, state

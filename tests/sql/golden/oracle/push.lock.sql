@@ -1,0 +1,1 @@
+INSERT INTO task_mutex (hash) VALUES (:hash)

@@ -1,0 +1,1 @@
+SELECT version, partitioned, notify FROM task_schema

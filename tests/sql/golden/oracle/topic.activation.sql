@@ -1,0 +1,1 @@
+SELECT active FROM task_activation WHERE topic = :topic

@@ -1,0 +1,1 @@
+SELECT topic FROM task_topic

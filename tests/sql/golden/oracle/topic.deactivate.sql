@@ -1,0 +1,1 @@
+DELETE FROM task_activation WHERE topic = :topic
