@@ -1,6 +1,11 @@
-"""Work in steps, of which some run at once, and push what follows to the next topic."""
+"""
+Work in steps, of which some run at once, and push what follows to the next topic.
+
+Run it as it is, on SQLite, or with the URL of an empty database: ``python composite.py postgresql://...``.
+"""
 
 import asyncio
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,6 +19,7 @@ from task_processor import (
     TaskListener,
     TaskManager,
     TaskSupplement,
+    Worker,
     each,
     tagging,
 )
@@ -45,8 +51,13 @@ def invoice(tasks: Sequence[Task], supplement: TaskSupplement) -> None:
         supplement.context.push(task, INVOICES, TaskCreation(task.identifier, input=f"{amount * rate:.2f}"))
 
 
-class Count(TaskListener):
-    """Tells when a topic has had so many decisions."""
+def pay(task: Task) -> str:
+    """Pay an invoice."""
+    return f"paid {task.input}"
+
+
+class Countdown(TaskListener):
+    """Tells when so many tasks are decided."""
 
     def __init__(self, number: int) -> None:
         self.left = number
@@ -55,46 +66,41 @@ class Count(TaskListener):
     def on_complete(self, topic: str, trace: object, decisions: Mapping[Task, TaskDecision]) -> None:  # noqa: ARG002
         """Count."""
         self.left -= len(decisions)
-        if self.left <= 0:
+        if not self.left:
             self.done.set()
 
 
-def main() -> None:
+def main(url: str) -> None:
     """Turn three orders into two invoices."""
-    with tempfile.TemporaryDirectory() as folder:
-        engine = create_engine(f"sqlite:///{Path(folder) / 'composite.db'}")
-        tasks = create_repository(engine, owner="composite")
-        with engine.begin() as tx:
-            schema.install(tx)
-            tasks.register(tx)
-            tasks.initialize(tx, ORDERS)
-            tasks.initialize(tx, INVOICES)
-            tasks.push_many(tx, ORDERS, {"order 1": "apple", "order 2": "plum", "order 3": "pear"})
+    engine = create_engine(url)
+    tasks = create_repository(engine)
+    with engine.begin() as tx:
+        schema.install(tx)
+        tasks.initialize(tx, ORDERS)
+        tasks.push_many(tx, ORDERS, {"order 1": "apple", "order 2": "plum", "order 3": "pear"})
 
-        printed = Count(2)
-        printer = TaskManager(INVOICES, tasks, engine.begin, each(lambda task: f"paid {task.input}"), listener=printed)
+    paid = Countdown(2)
+    payer = TaskManager(INVOICES, tasks, engine.begin, each(pay), listener=paid)
 
-        def context(topic: str, batch: Sequence[Task]) -> TaskContext:
-            return TaskConsumerContext(topic, batch, tasks, {INVOICES: printer}, postprocessor=tagging())
+    def context(topic: str, batch: Sequence[Task]) -> TaskContext:
+        return TaskConsumerContext(topic, batch, tasks, {INVOICES: payer}, postprocessor=tagging())
 
-        steps = (
-            CompositeTaskHandlerFactory(context=context)
-            .each("price", price)
-            .each("rate", rate)
-            .batch("invoice", invoice, after=("price", "rate"))
-        )
-        seller = TaskManager(ORDERS, tasks, engine.begin, steps)
-        printer.start()
-        seller.start()
-        printed.done.wait(30)
-        seller.stop()
-        printer.stop()
+    steps = (
+        CompositeTaskHandlerFactory(context=context)
+        .each("price", price)
+        .each("rate", rate)
+        .batch("invoice", invoice, after=("price", "rate"))
+    )
+    seller = TaskManager(ORDERS, tasks, engine.begin, steps)
+    with Worker(tasks, engine.begin, [seller, payer], initialize_topics=True):
+        paid.done.wait(30)
 
-        with engine.begin() as tx:
-            for task in (*tasks.page(tx, ORDERS), *tasks.page(tx, INVOICES)):
-                print(f"{task.topic}: {task.identifier} {task.state.name} {task.output or ''}".rstrip())
-        engine.dispose()
+    with engine.begin() as tx:
+        for task in (*tasks.page(tx, ORDERS), *tasks.page(tx, INVOICES)):
+            print(f"{task.topic}: {task.identifier} {task.state.name} {task.output or ''}".rstrip())
+    engine.dispose()
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as folder:
+        main(sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{Path(folder) / 'composite.db'}")

@@ -1,65 +1,67 @@
-"""Push tasks and have them worked on, one by one: a failure is tried again, and what became of all is a query away."""
+"""
+Push tasks and have a worker do them, one by one: a failure is tried again, and what became of all is a query away.
 
+Run it as it is, on SQLite, or with the URL of an empty database: ``python quickstart.py postgresql://...``.
+"""
+
+import sys
 import tempfile
 import threading
-from collections import Counter
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
-from task_api import Task, TaskCreation
-from task_processor import RetryPolicy, TaskListener, TaskManager, each
-from task_sql import create_engine, create_repository, schema
+from task_api import Task, TaskCreation, TaskDecision
+from task_processor import RetryPolicy, TaskListener, TaskManager, Worker, each
+from task_sql import create_engine, create_notifier, create_repository, schema
 
 TOPIC = "greetings"
-attempts = Counter[str]()
 
 
 def greet(task: Task) -> str:
     """Greet somebody; the text becomes the task's output."""
-    attempts[task.identifier] += 1
-    if task.identifier == "Bob" and attempts["Bob"] == 1:
+    if task.identifier == "Bob" and task.attempt == 1:
         message = "Bob was not at home"
         raise ConnectionError(message)
     return f"Hello {task.identifier}, here is {task.input}"
 
 
-class UntilEmpty(TaskListener):
-    """Tells when there is nothing left to do."""
+class Countdown(TaskListener):
+    """Tells when so many tasks are decided for good."""
 
-    def __init__(self) -> None:
-        self.empty = threading.Event()
+    def __init__(self, number: int) -> None:
+        self.left = number
+        self.done = threading.Event()
 
-    def on_empty(self, topic: str) -> None:  # noqa: ARG002 - one topic alone
-        """Remember that a poll found nothing."""
-        self.empty.set()
+    def on_complete(self, topic: str, trace: object, decisions: Mapping[Task, TaskDecision]) -> None:  # noqa: ARG002
+        """Count those that do not come back."""
+        self.left -= sum(decision.due is None for decision in decisions.values())
+        if not self.left:
+            self.done.set()
 
 
-def main() -> None:
+def main(url: str) -> None:
     """Run the whole life of three tasks."""
-    with tempfile.TemporaryDirectory() as folder:
-        engine = create_engine(f"sqlite:///{Path(folder) / 'quickstart.db'}")
-        tasks = create_repository(engine, owner="quickstart")
-        with engine.begin() as tx:
-            schema.install(tx)
-            tasks.register(tx)
-            tasks.initialize(tx, TOPIC)
-            tasks.push_many(tx, TOPIC, [TaskCreation(name, input="a cake") for name in ("Ann", "Bob", "Cid")])
+    engine = create_engine(url)
+    tasks = create_repository(engine)
+    with engine.begin() as tx:
+        schema.install(tx)
+        tasks.initialize(tx, TOPIC)
+        tasks.push_many(tx, TOPIC, [TaskCreation(name, input="a cake") for name in ("Ann", "Bob", "Cid")])
 
-        retry = RetryPolicy(max_attempts=3, backoff=timedelta())
-        for _ in range(2):
-            listener = UntilEmpty()
-            manager = TaskManager(TOPIC, tasks, engine.begin, each(greet), listener=listener, retry=retry)
-            manager.start()
-            listener.empty.wait(30)
-            manager.stop()
-            with engine.begin() as tx:
-                tasks.promote(tx, TOPIC)  # what is due comes back; a worker does this by itself
+    countdown = Countdown(3)
+    retry = RetryPolicy(max_attempts=3, backoff=timedelta(milliseconds=100))
+    manager = TaskManager(TOPIC, tasks, engine.begin, each(greet), listener=countdown, retry=retry)
+    # A program of its own would say worker.run(), which ends with SIGTERM.
+    with Worker(tasks, engine.begin, [manager], notifier=create_notifier(engine)):
+        countdown.done.wait(30)
 
-        with engine.begin() as tx:
-            for task in tasks.page(tx, TOPIC):
-                print(f"{task.state.name} after {task.attempt}: {task.output}")
-        engine.dispose()
+    with engine.begin() as tx:
+        for task in tasks.page(tx, TOPIC):
+            print(f"{task.state.name} after {task.attempt}: {task.output}")
+    engine.dispose()
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as folder:
+        main(sys.argv[1] if len(sys.argv) > 1 else f"sqlite:///{Path(folder) / 'quickstart.db'}")

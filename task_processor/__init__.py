@@ -1,5 +1,7 @@
 """Poll loops, handlers and the worker runtime on top of ``task_api``."""
 
+from task_api import ProcessorNotifier
+
 from .buffering import Baggage, BufferingTaskHandlerFactory, QueueObserver
 from .closing import OnClose
 from .composite import CompositeTaskHandlerFactory, ContextFactory
@@ -7,17 +9,30 @@ from .consumer import CreationPostprocessor, TaskConsumerContext, tagging
 from .context import CompositeTaskContext, ContextCompletion, TaskContext
 from .dispatcher import TaskDispatcher
 from .duplicates import DuplicateFilter
+from .executors import RenewingExecutor
 from .functions import batch, each
-from .handler import Callback, Completion, OnFailure, ShutdownError, TaskHandler, TaskHandlerFactory
+from .handler import (
+    Callback,
+    Completion,
+    OnFailure,
+    ShutdownError,
+    TaskHandler,
+    TaskHandlerFactory,
+    UnavailableError,
+)
+from .health import WorkerHealth
 from .limiter import TaskLimiter, TaskToken
 from .listener import TaskListener
 from .manager import TaskManager
 from .partial import partial_batch
+from .persistent import PersistentTaskProcessor
 from .processor import TaskProcessor
 from .retry import RetryPolicy
 from .savepoint import savepoint
+from .statistics import TopicStatistics
 from .steps import Mode, StepDecorator, StepFunction
 from .supplement import TaskSupplement
+from .worker import Worker
 
 __all__ = [
     "Baggage",
@@ -33,7 +48,10 @@ __all__ = [
     "Mode",
     "OnClose",
     "OnFailure",
+    "PersistentTaskProcessor",
+    "ProcessorNotifier",
     "QueueObserver",
+    "RenewingExecutor",
     "RetryPolicy",
     "ShutdownError",
     "StepDecorator",
@@ -49,6 +67,10 @@ __all__ = [
     "TaskProcessor",
     "TaskSupplement",
     "TaskToken",
+    "TopicStatistics",
+    "UnavailableError",
+    "Worker",
+    "WorkerHealth",
     "batch",
     "each",
     "partial_batch",

@@ -98,7 +98,10 @@ class _Pending:
         try:
             self.context.run(self._run, delegate)
         except BaseException as error:  # noqa: BLE001 - reported through the batch
-            self.on_failure(error)
+            try:
+                self.on_failure(error)
+            except BaseException:  # noqa: BLE001 - logged; only closing ends a worker
+                LOGGER.exception("a batch could not be failed")
 
     def _run(self, delegate: TaskHandler) -> None:
         if self.unpack is not None:

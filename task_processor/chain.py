@@ -13,7 +13,7 @@ from typing import Any
 from task_api import Task, TaskDecision
 
 from .event_loop import EventLoopThread
-from .handler import ShutdownError
+from .handler import ShutdownError, UnavailableError
 from .steps import Step
 from .supplement import TaskSupplement
 
@@ -42,6 +42,7 @@ class Chain:
         self._left: dict[str, int] = {}
         self._waiting = list(steps)
         self._decided: dict[str, dict[Task, TaskDecision]] = {}
+        self._begun = False
         self._cancelled = False
         self._stopped: BaseException | None = None
         ancestors: dict[str, set[str]] = {}
@@ -79,6 +80,9 @@ class Chain:
             try:
                 # A step without tasks is done at once, and others may follow it.
                 progress = any([not self._begin(step) for step in ready])  # noqa: C419 - all of them begin
+            except UnavailableError as error:
+                # Once something was done, the batch must not be taken for one that never began.
+                self._stop(error if not self._begun or error.__cause__ is None else error.__cause__)
             except BaseException as error:  # noqa: BLE001 - the batch fails with it
                 self._stop(error)
 
@@ -90,6 +94,7 @@ class Chain:
             return False
         self._left[step.name] = 0
         for call, tasks in step.submit(active, self._supplement, self._executor, self._loop):
+            self._begun = True
             self._calls[call] = step, tasks
             self._left[step.name] += 1
             call.add_done_callback(self._inbox.put)
@@ -98,7 +103,7 @@ class Chain:
     def _end(self, call: "Future[Any]") -> None:
         step, tasks = self._calls.pop(call)
         self._left[step.name] -= 1
-        if call.cancelled():
+        if call.cancelled() and self._stopped is not None:
             return
         try:
             self._decided[step.name].update(step.decisions(tasks, call, set(self._tasks)))

@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
+from contextvars import copy_context
 from typing import TypeAlias
 
 from task_api import InvalidTaskError, Task, TaskDecision
@@ -15,6 +16,7 @@ from .handler import Callback, OnFailure, ShutdownError, TaskHandler
 from .listener import LOGGER
 from .steps import Mode, Step, StepDecorator, StepFunction
 from .supplement import TaskSupplement
+from .threads import DaemonExecutor
 
 __all__ = ["CompositeTaskHandlerFactory", "ContextFactory"]
 
@@ -114,11 +116,11 @@ class _CompositeHandler:
     ) -> None:
         self._topic = topic
         self._steps = steps
-        self._own = None if executor else ThreadPoolExecutor(thread_name_prefix=f"task-step-{topic}")
+        self._own = None if executor else DaemonExecutor(f"task-step-{topic}")
         self._executor: Executor = executor or self._own  # type: ignore[assignment]
         self._loop = EventLoopThread(f"task-event-loop-{topic}")
         self._concurrency = concurrency
-        self._followers = ThreadPoolExecutor(concurrency + 1, thread_name_prefix=f"task-composite-{topic}")
+        self._followers = DaemonExecutor(f"task-composite-{topic}", concurrency + 1)
         self._context = context
         self._on_close = on_close
         self._changed = threading.Condition()
@@ -134,7 +136,13 @@ class _CompositeHandler:
                 message = f"topic {self._topic!r}: the handler is closed"
                 raise ShutdownError(message)
             self._chains.add(chain)
-        self._followers.submit(self._follow, chain, context, supplement, callback, on_failure)
+        try:
+            follow = copy_context().run
+            self._followers.submit(follow, self._follow, chain, context, supplement, callback, on_failure)
+        except BaseException:
+            # Nobody follows it, so nobody would end the wait for it.
+            self._forget(chain)
+            raise
         with self._changed:
             self._changed.wait_for(lambda: len(self._chains) <= self._concurrency)
 
@@ -170,9 +178,12 @@ class _CompositeHandler:
         except BaseException as error:  # noqa: BLE001 - the batch fails with it
             on_failure(error)
         finally:
-            with self._changed:
-                self._chains.discard(chain)
-                self._changed.notify_all()
+            self._forget(chain)
+
+    def _forget(self, chain: Chain) -> None:
+        with self._changed:
+            self._chains.discard(chain)
+            self._changed.notify_all()
 
     def _after(self, context: TaskContext, supplement: TaskSupplement) -> None:
         try:

@@ -2,10 +2,13 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from task_api import TaskDecision, TaskResultError
+
+from .handler import ShutdownError
+from .portable import portable, portable_outcome
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -21,16 +24,15 @@ class EventLoopThread:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._closed = False
 
     def submit(self, awaitable: Awaitable[Any]) -> "Future[Any]":
         """Begin to await, and return at once."""
-        return asyncio.run_coroutine_threadsafe(_await(awaitable), self._running())
+        return self._begin(_await(awaitable))
 
     def gather(self, awaitables: Sequence[Awaitable[Any]]) -> list[Any]:
         """Await all at once and return what each of them gave or raised."""
-        if not awaitables:
-            return []
-        return asyncio.run_coroutine_threadsafe(_gather(awaitables), self._running()).result()
+        return list(self._begin(_gather(awaitables)).result()) if awaitables else []
 
     def run(self, awaitable: Awaitable[Any]) -> Any:  # noqa: ANN401 - whatever it gives
         """Await one, and raise what it raises."""
@@ -39,19 +41,25 @@ class EventLoopThread:
     def close(self) -> None:
         """End the loop; what still runs in it is cancelled."""
         with self._lock:
+            self._closed = True
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def _begin(self, coroutine: Coroutine[Any, Any, Any]) -> "Future[Any]":
+        # Critical section: what gets into the loop before it is closed is at least cancelled.
         with self._lock:
+            if self._closed:
+                coroutine.close()
+                message = "the handler is closed"
+                raise ShutdownError(message)
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(target=_serve, args=(self._loop,), name=self._name, daemon=True)
                 self._thread.start()
-            return self._loop
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
 
 def perform(function: Any, *arguments: Any) -> Any:  # noqa: ANN401 - whatever it is and gives
@@ -63,9 +71,13 @@ def perform(function: Any, *arguments: Any) -> Any:  # noqa: ANN401 - whatever i
 def decide(function: Any, *arguments: Any) -> Any:  # noqa: ANN401 - whatever it is and gives
     """Perform a function; an error that carries a result becomes a decision here, before its cause can get lost."""
     try:
-        return perform(function, *arguments)
+        return portable_outcome(perform(function, *arguments))
     except TaskResultError as error:
-        return TaskDecision.of(error)
+        return portable_outcome(TaskDecision.of(error))
+    except BaseException as error:
+        if (other := portable(error)) is not error:
+            raise other from None
+        raise
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

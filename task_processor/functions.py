@@ -1,12 +1,13 @@
 """Plain functions as handlers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from typing import Any, TypeAlias
 
 from task_api import InvalidTaskError, Task, TaskDecision, TaskResultError
 
 from .event_loop import EventLoopThread, decide, perform
+from .executors import submit
 from .handler import Callback, OnFailure, TaskHandlerFactory
 from .savepoint import savepoint
 from .signature import wants_second
@@ -87,8 +88,10 @@ class _EachHandler(FunctionHandler):
         return outcomes
 
     def _submitted(self, tasks: Sequence[Task], executor: Executor) -> list[Any]:
-        futures = [executor.submit(decide, self._function, task) for task in tasks]
-        return [_outcome(future.result) for future in futures]
+        # If not even the first can be submitted, none of the work was begun.
+        futures = [submit(executor, decide, self._function, tasks[0])]
+        outcomes = [_outcome(submit, executor, decide, self._function, task) for task in tasks[1:]]
+        return [_outcome(item.result) if isinstance(item, Future) else item for item in [*futures, *outcomes]]
 
 
 class _BatchHandler(FunctionHandler):
@@ -114,7 +117,7 @@ class _BatchHandler(FunctionHandler):
 
     def _called(self, tasks: Sequence[Task]) -> Any:  # noqa: ANN401 - checked by the caller
         if self._executor:
-            return self._executor.submit(decide, self._function, tasks).result()
+            return submit(self._executor, decide, self._function, tasks).result()
         outcome = self._function(tasks)
         return self._loop.run(outcome) if isinstance(outcome, Awaitable) else outcome
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from task_api import Task, TaskDecision
 
+from .statistics import Counters
+
 __all__ = ["LOGGER", "Reporter", "TaskListener"]
 
 LOGGER = logging.getLogger("task_processor")
@@ -47,14 +49,23 @@ class TaskListener:
 
 
 class Reporter:
-    """Tells a listener about one topic, and lets none of its errors through."""
+    """Counts what happens on one topic, and tells a listener, none of whose errors it lets through."""
 
     def __init__(self, topic: str, listener: TaskListener) -> None:
         self._topic = topic
         self._listener = listener
+        self.counters = Counters()
+
+    def polled(self) -> None:
+        """Count a poll that succeeded."""
+        self.counters.polled()
 
     def fatal(self, error: BaseException) -> None:
         """Report a failure beside the work on tasks."""
+        # Once with its trace, and then briefly: a database may be away for hours.
+        trace = error if self.counters.last_error is None else None
+        LOGGER.warning("topic %r: %r", self._topic, error, exc_info=trace)
+        self.counters.failed(error)
         self._tell(self._listener.on_fatal, error)
 
     def empty(self) -> None:
@@ -75,14 +86,24 @@ class Reporter:
 
     def complete(self, trace: Any, decisions: Mapping[Task, TaskDecision]) -> None:  # noqa: ANN401
         """Report committed decisions."""
+        self.counters.decided(decisions)
         self._tell(self._listener.on_complete, trace, decisions)
 
-    def error(self, trace: Any, tasks: Sequence[Task], error: BaseException) -> None:  # noqa: ANN401
-        """Report a batch that failed."""
+    def error(
+        self,
+        trace: Any,  # noqa: ANN401
+        tasks: Sequence[Task],
+        error: BaseException,
+        decisions: Mapping[Task, TaskDecision] | None = None,
+    ) -> None:
+        """Report a batch that failed, and what was committed about it, if anything."""
+        if decisions:
+            self.counters.decided(decisions)
         self._tell(self._listener.on_error, trace, tasks, error)
 
     def lost(self, trace: Any, tasks: Sequence[Task]) -> None:  # noqa: ANN401
         """Report tasks that others hold now."""
+        self.counters.lost(tasks)
         self._tell(self._listener.on_lost, trace, tasks)
 
     def _tell(self, method: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401

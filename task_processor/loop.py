@@ -2,7 +2,8 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -11,10 +12,12 @@ from typing import Final, Generic, TypeVar
 from task_api import Claim, Condition, Order, Task
 
 from .committed import CommittedBatch
-from .handler import TaskHandler, TaskHandlerFactory, lend
+from .handler import TaskHandler, TaskHandlerFactory, checked_handler, lend
+from .lease import LeaseKeeper
 from .limiter import TaskLimiter, TaskToken
 from .listener import LOGGER
 from .retry import backoff_delay
+from .threads import DaemonExecutor
 from .transactional import TransactionalBatch
 from .work import Work
 
@@ -25,6 +28,7 @@ T = TypeVar("T")
 _SHORTEST: Final = timedelta(milliseconds=50)
 _LONG: Final = timedelta(seconds=1)
 _LONGEST: Final = timedelta(minutes=1)
+_LOOP: ContextVar[object] = ContextVar("task_processor_loop", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class Polling:
     """How the tasks are held."""
     pause: timedelta
     """How long to wait after a poll that found nothing."""
+    extend: bool
+    """Whether leases are extended while the work goes on."""
 
 
 class PollLoop(Generic[T]):
@@ -69,6 +75,8 @@ class PollLoop(Generic[T]):
         self._wake = threading.Event()
         self._waiting: TaskToken | None = None
         self._failures = 0
+        # Where handlers of transactional batches run.
+        self._second = DaemonExecutor(f"task-handler-{work.topic}", 1)
         self._thread = threading.Thread(target=self._main, name=f"task-manager-{work.topic}", daemon=True)
 
     @property
@@ -81,9 +89,23 @@ class PollLoop(Generic[T]):
         """Whether the loop has not ended yet."""
         return not self._ended.is_set()
 
+    @property
+    def stopping(self) -> bool:
+        """Whether the loop was asked to end."""
+        return self._stopping.is_set()
+
+    @property
+    def own(self) -> bool:
+        """Whether the caller is the loop, or work that it waits for, and so can't wait for its end."""
+        return _LOOP.get() is self
+
     def start(self, timeout: float | None) -> bool:
         """Begin; tell whether that happened in time. Otherwise nothing will ever be polled."""
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:
+            self._ended.set()
+            raise
         if self._begun.wait(timeout):
             return True
         # Critical section: either it has begun after all, or it never will.
@@ -107,13 +129,14 @@ class PollLoop(Generic[T]):
             waiting.cancel()
 
     def join(self, timeout: float | None) -> bool:
-        """Wait for the end; tell whether it came in time. The loop's own thread does not wait for itself."""
-        if threading.current_thread() is not self._thread:
-            self._thread.join(timeout)
-            return not self._thread.is_alive()
-        return True
+        """Wait for the end; tell whether it came in time. Nobody waits for himself."""
+        if self.own:
+            return True
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
 
     def _main(self) -> None:
+        _LOOP.set(self)
         try:
             handler = self._handler()
             if handler is not None:
@@ -124,30 +147,44 @@ class PollLoop(Generic[T]):
 
     def _handler(self) -> TaskHandler | None:
         try:
-            return lend(self._executor, self._handler_factory(self._work.topic))
+            return lend(self._executor, checked_handler(self._handler_factory(self._work.topic)))
         except BaseException as error:  # noqa: BLE001 - reported
             self._work.reporter.fatal(error)
             return None
 
     def _run(self, handler: TaskHandler) -> None:
+        keeper = self._lease_keeper()
         try:
             # Critical section: see start.
             with self._lock:
                 if self._stopping.is_set():
                     return
                 self._begun.set()
+            if keeper is not None:
+                keeper.start()
             if self._polling.claim is Claim.COMMITTED:
                 self._loop(lambda token: self._committed(handler, token))
             else:
-                with ThreadPoolExecutor(1, thread_name_prefix=f"task-handler-{self._work.topic}") as second:
-                    self._loop(lambda token: self._transactional(handler, second, token))
+                try:
+                    self._loop(lambda token: self._transactional(handler, token))
+                finally:
+                    self._second.shutdown(wait=False)
         except BaseException as error:  # noqa: BLE001 - reported
             self._work.reporter.fatal(error)
         finally:
             self._finish(handler)
+            if keeper is not None:
+                keeper.stop()
+
+    def _lease_keeper(self) -> LeaseKeeper[T] | None:
+        polling = self._polling
+        if polling.lease is None or not polling.extend or polling.claim is not Claim.COMMITTED:
+            return None
+        return LeaseKeeper(self._work, polling.lease)
 
     def _finish(self, handler: TaskHandler) -> None:
-        for step in (handler.close, self._work.recover):
+        # A handler that was closed decides nothing any more; what it left undecided is given back.
+        for step in (handler.close, self._work.abandon, self._work.recover):
             try:
                 step()
             except BaseException as error:  # noqa: BLE001 - reported
@@ -166,11 +203,16 @@ class PollLoop(Generic[T]):
                 self._give_slot_back(token)
                 self._back_off()
             else:
-                self._failures = 0
                 if not found:
                     self._work.reporter.empty()
                     self._give_slot_back(token)
-                    self._wake.wait(self._polling.pause.total_seconds())
+                if self._work.setback.is_set():
+                    self._work.setback.clear()
+                    self._back_off()
+                else:
+                    self._failures = 0
+                    if not found:
+                        self._wake.wait(self._polling.pause.total_seconds())
 
     def _acquire(self) -> TaskToken | None:
         """Wait for a slot; None when the loop is to end."""
@@ -181,9 +223,14 @@ class PollLoop(Generic[T]):
         with self._lock:
             self._waiting = token
             stopping = self._stopping.is_set()
-        if not stopping and token.wait() and not self._stopping.is_set():
+        try:
+            if not stopping and token.wait() and not self._stopping.is_set():
+                return token
+        except BaseException:
+            self._give_slot_back(token)
+            raise
+        finally:
             self._waiting = None
-            return token
         self._give_slot_back(token)
         return None
 
@@ -203,28 +250,44 @@ class PollLoop(Generic[T]):
             # The commit may have worked although its answer was lost: what is held then is given back.
             self._work.strays.add(tasks)
             raise
-        if tasks:
+        if tasks and self._stopping.is_set():
+            # Not begun, so it need not be finished.
+            self._work.give_back(tasks)
+            self._give_slot_back(token)
+        elif tasks:
             CommittedBatch(self._work, tasks, partial(self._give_slot_back, token)).handle(handler)
         return bool(tasks)
 
-    def _transactional(self, handler: TaskHandler, second: Executor, token: TaskToken) -> bool:
+    def _transactional(self, handler: TaskHandler, token: TaskToken) -> bool:
         batch = None
         try:
             with self._work.dispatcher() as tx:
-                if tasks := self._poll(tx):
-                    batch = TransactionalBatch(self._work, tasks, handler, second)
+                if (tasks := self._poll(tx)) and not self._stopping.is_set():
+                    batch = TransactionalBatch(self._work, tasks, handler, self._second)
                     batch.decide(tx)
         except BaseException as error:
             if batch is not None:
                 batch.rolled_back(partial(self._give_slot_back, token), error)
+                self._replace_thread(batch)
+                if batch.abandoned:
+                    return True
             raise
         if batch is not None:
             batch.committed(partial(self._give_slot_back, token))
-        return batch is not None
+            self._replace_thread(batch)
+        elif tasks:
+            self._give_slot_back(token)
+        return bool(tasks)
+
+    def _replace_thread(self, batch: TransactionalBatch[T]) -> None:
+        """Leave a thread to its handler that is no longer waited for."""
+        if batch.detached:
+            self._second.shutdown(wait=False)
+            self._second = DaemonExecutor(f"task-handler-{self._work.topic}", 1)
 
     def _poll(self, tx: T) -> list[Task]:
         polling = self._polling
-        return self._work.source.poll_many(
+        tasks = self._work.source.poll_many(
             tx,
             self._work.topic,
             polling.size,
@@ -233,6 +296,8 @@ class PollLoop(Generic[T]):
             lease=polling.lease,
             claim=polling.claim,
         )
+        self._work.reporter.polled()
+        return tasks
 
     def _back_off(self) -> None:
         self._failures += 1

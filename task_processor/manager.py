@@ -5,8 +5,10 @@ from concurrent.futures import Executor
 from datetime import timedelta
 from typing import Generic, TypeVar
 
-from task_api import Claim, Condition, InvalidTaskError, Order, TaskSource
+from task_api import TOPIC_LENGTH, Claim, Condition, InvalidTaskError, Order, TaskSource
+from task_api.task import checked_name
 
+from .deadline import Deadline, checked_duration, seconds
 from .dispatcher import TaskDispatcher
 from .handler import TaskHandlerFactory
 from .limiter import TaskLimiter
@@ -14,6 +16,7 @@ from .listener import Reporter, TaskListener
 from .loop import Polling, PollLoop
 from .processor import PATIENCE
 from .retry import RetryPolicy
+from .statistics import TopicStatistics
 from .work import Work
 
 __all__ = ["TaskManager"]
@@ -42,7 +45,8 @@ class TaskManager(Generic[T]):
         size: How many tasks make a batch at most.
         pause: How long to wait after a poll that found nothing; `resume` ends it.
         retry: What becomes of failures.
-        lease: How long a claim lasts at most.
+        lease: How long a claim lasts at most, unless it is extended.
+        extend: Whether claims with a lease are extended in the background as long as the work on them goes on.
         claim: Whether poll and decision are two transactions with the work between them, or all is one.
 
     """
@@ -64,15 +68,21 @@ class TaskManager(Generic[T]):
         retry: RetryPolicy | None = None,
         lease: timedelta | None = None,
         claim: Claim = Claim.COMMITTED,
+        extend: bool = True,
     ) -> None:
-        if size < 1:
-            message = f"size must be at least 1, not {size}"
+        checked_name("topic", topic, TOPIC_LENGTH)
+        if not isinstance(size, int) or size < 1:
+            message = f"size must be at least 1, not {size!r}"
             raise InvalidTaskError(message)
-        if pause < timedelta():
-            message = f"pause must not be negative: {pause}"
-            raise InvalidTaskError(message)
+        checked_duration("pause", pause, zero=True)
+        if lease is not None:
+            checked_duration("lease", lease)
+        for kind, value in ((Order, order), (Condition, condition), (Claim, claim)):
+            if not isinstance(value, kind):
+                message = f"{kind.__name__.lower()} must be one of {kind.__name__}, not {value!r}"
+                raise InvalidTaskError(message)
         self._work = Work(topic, source, dispatcher, Reporter(topic, listener or TaskListener()), retry)
-        self._polling = Polling(size, order, condition, lease, claim, pause)
+        self._polling = Polling(size, order, condition, lease, claim, pause, extend)
         self._limiter = limiter or TaskLimiter.unlimited()
         self._handler_factory = handler_factory
         self._executor = executor
@@ -85,31 +95,58 @@ class TaskManager(Generic[T]):
         return self._work.topic
 
     @property
+    def owner(self) -> str | None:
+        """The owner that it polls as, or None if its source does not say."""
+        return getattr(self._work.source, "owner", None)
+
+    @property
+    def max_attempts(self) -> int | None:
+        """How many attempts a task gets, or None if there is no retry policy."""
+        retry = self._work.retry
+        return None if retry is None else retry.max_attempts
+
+    @property
     def active(self) -> bool:
         """Whether it runs: from the moment start returns until its handler is closed."""
         loop = self._loop
         return loop is not None and loop.begun and loop.alive
 
     @property
+    def wanted(self) -> bool:
+        """True: it is to run as long as its program does."""
+        return True
+
+    @property
     def activation(self) -> bool | None:
         """None: nothing is stored about it."""
         return None
+
+    @property
+    def statistics(self) -> TopicStatistics:
+        """What it has done so far."""
+        batches = self._work.under_way()
+        tasks = sum(len(batch.tasks) for batch in batches)
+        counters = self._work.reporter.counters
+        return counters.snapshot(self.topic, active=self.active, batches=len(batches), tasks=tasks)
 
     def start(self, timeout: timedelta | None = PATIENCE) -> bool:
         """
         Make the handler and begin to poll; False if it runs already, or if the handler could not be made.
 
+        A run that was asked to stop is waited for first.
+
         Raises:
-            TimeoutError: the handler was not made in time. Nothing will be polled.
+            TimeoutError: the handler was not made, or the last run did not end, in time. Nothing will be polled.
 
         """
+        deadline = Deadline(timeout)
         with self._starting:
-            if self.active:
+            if not self._ended(deadline):
                 return False
             loop = PollLoop(self._work, self._polling, self._limiter, self._handler_factory, self._executor)
             # Known before it begins, so that a resume or a stop in the meantime finds it.
             self._loop = loop
-            if not loop.start(_seconds(timeout)):
+            if not loop.start(seconds(deadline.left)):
                 self._loop = None
                 message = f"topic {self.topic!r}: no handler was made within {timeout}; nothing will be polled"
                 raise TimeoutError(message)
@@ -127,7 +164,7 @@ class TaskManager(Generic[T]):
         if loop is None or not loop.alive:
             return False
         loop.request_stop()
-        if not loop.join(_seconds(timeout)):
+        if not loop.join(seconds(timeout)):
             message = f"topic {self.topic!r}: still at work after {timeout}; it ends when its batch is finished"
             raise TimeoutError(message)
         return True
@@ -140,24 +177,28 @@ class TaskManager(Generic[T]):
         loop.resume()
         return True
 
-    def initialize(self) -> bool:
+    def initialize(self, timeout: timedelta | None = PATIENCE) -> bool:
         """Start with the program."""
-        self.start()
+        self.start(timeout)
         return True
 
-    def shutdown(self) -> bool:
+    def shutdown(self, timeout: timedelta | None = PATIENCE) -> bool:
         """Stop with the program."""
-        self.stop()
+        self.stop(timeout)
         return True
+
+    def follow(self) -> None:
+        """Do nothing: nothing is stored about it."""
 
     def abandon(self) -> int:
         """
-        Give back every task under way whose claim is committed, and return how many: for a stop that took too long.
+        Give back every task under way, and return how many: for a stop that took too long.
 
         Others may poll them at once. Work that still goes on can't decide them any more, so that its effects in the
-        database are rolled back.
+        database are rolled back. A transactional claim ends as its transaction is rolled back, unless that has an
+        outcome already.
         """
-        return sum(batch.abandon() for batch in self._work.under_way())
+        return self._work.abandon()
 
     def recover(self) -> None:
         """
@@ -168,6 +209,14 @@ class TaskManager(Generic[T]):
         """
         self._work.recover()
 
-
-def _seconds(timeout: timedelta | None) -> float | None:
-    return None if timeout is None else timeout.total_seconds()
+    def _ended(self, deadline: Deadline) -> bool:
+        """Tell whether there is no run; one that was asked to stop is waited for."""
+        loop = self._loop
+        if loop is None or not loop.alive:
+            return True
+        if not loop.stopping or loop.own:
+            return False
+        if not loop.join(seconds(deadline.left)):
+            message = f"topic {self.topic!r}: the last run has not ended yet; start again once its batch is finished"
+            raise TimeoutError(message)
+        return True

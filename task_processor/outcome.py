@@ -15,6 +15,11 @@ class FirstOutcome:
         self._lock = threading.Lock()
         self._decided = False
 
+    @property
+    def taken(self) -> bool:
+        """Whether there is one already."""
+        return self._decided
+
     def take(self, outcome: str, error: BaseException | None = None) -> bool:
         """Tell whether this outcome is the first."""
         with self._lock:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 from task_api import InvalidTaskError, Task, TaskDecision
 
 from .event_loop import EventLoopThread, decide
+from .executors import submit
+from .portable import portable
 from .signature import wants_second
 from .supplement import TaskSupplement
 
@@ -73,13 +75,13 @@ class Step:
             for task in tasks:
                 yield self._call(executor, loop, task, *more), (task,)
         elif self.mode is Mode.SEQUENTIAL:
-            yield executor.submit(_in_turn, self.function, tasks, more), tasks
+            yield submit(executor, _in_turn, self.function, tasks, more), tasks
         else:
             yield self._call(executor, loop, tasks, *more), tasks
 
     def decisions(self, tasks: Sequence[Task], call: "Future[Any]", batch: set[Task]) -> dict[Task, TaskDecision]:
         """Turn what a call gave or raised into decisions on its tasks."""
-        error = call.exception()
+        error = _error(call)
         if error is not None:
             return dict.fromkeys(tasks, TaskDecision.of(error))
         outcome = call.result()
@@ -99,7 +101,7 @@ class Step:
     def _call(self, executor: Executor, loop: EventLoopThread, *arguments: object) -> "Future[Any]":
         if self.asynchronous:
             return loop.submit(self.function(*arguments))
-        return executor.submit(decide, self.function, *arguments)
+        return submit(executor, decide, self.function, *arguments)
 
 
 def _in_turn(function: StepFunction, tasks: Sequence[Task], more: tuple[Any, ...]) -> list[Any]:
@@ -109,8 +111,16 @@ def _in_turn(function: StepFunction, tasks: Sequence[Task], more: tuple[Any, ...
         try:
             outcomes.append(decide(function, task, *more))
         except BaseException as error:  # noqa: BLE001 - whatever work raises is its task's failure
-            outcomes.append(error)
+            outcomes.append(portable(error))
     return outcomes
+
+
+def _error(call: "Future[Any]") -> BaseException | None:
+    try:
+        return call.exception()
+    except CancelledError:
+        # What was cancelled was not done.
+        return CancelledError("the call was cancelled")
 
 
 def _decision(outcome: Any) -> TaskDecision:  # noqa: ANN401 - checked here

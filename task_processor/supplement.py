@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast, get_origin
 
 from task_api import InvalidTaskError, Task
 
@@ -33,6 +33,12 @@ class TaskSupplement:
     def context(self) -> Any:  # noqa: ANN401 - whatever the factory was given
         """The context of the batch."""
         return self._context
+
+    def __reduce__(self) -> NoReturn:
+        message = (
+            "a supplement stays in its process: run the steps that take it on threads, or give them one task alone"
+        )
+        raise InvalidTaskError(message)
 
     def register(self, type: type[V], value: V, *, task: Task | None = None, qualifier: Hashable = None) -> None:  # noqa: A002
         """

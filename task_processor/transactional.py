@@ -3,17 +3,20 @@ A batch whose claim is the polling transaction: poll, work and decide in one.
 
 The thread that polled keeps the transaction and is the only one to use it, as many a driver demands. The handler is
 called on a second thread, so that it may wait for whomever it wants: its outcome is handed over to the first thread,
-which runs the completion, commits, and answers.
+which runs the completion, commits, and answers. A handler that gives no outcome holds the transaction until the batch
+is abandoned.
 """
 
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from contextvars import copy_context
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from task_api import Task, TaskDecision
 
-from .handler import Completion, TaskHandler
+from .handler import Completion, ShutdownError, TaskHandler, UnavailableError
 from .outcome import FirstOutcome
 from .savepoint import savepoint
 from .work import Work
@@ -27,31 +30,42 @@ class TransactionalBatch(Generic[T]):
     """One batch inside the transaction that claims it."""
 
     def __init__(self, work: Work[T], tasks: Sequence[Task], handler: TaskHandler, executor: Executor) -> None:
+        self.tasks = tuple(tasks)
+        self.abandoned = False
+        self.detached = False
         self._work = work
-        self._tasks = tuple(tasks)
         self._outcome = FirstOutcome(work.topic)
         self._made = threading.Event()
+        self._returned = threading.Event()
         self._completion: Completion | None = None
         self._error: BaseException | None = None
         self._answer: Future[bool] = Future()
         self._decisions: dict[Task, TaskDecision] = {}
-        self._trace: Any = work.reporter.start(self._tasks)
-        self._handled = executor.submit(self._handle, handler)
+        self._trace: Any = work.reporter.start(self.tasks)
+        self._work.begin(self)
+        # What runs there belongs to the loop as if it ran here.
+        executor.submit(copy_context().run, self._handle, handler)
 
     def decide(self, tx: T) -> None:
         """Wait for the work's outcome and store it; a failure's effects are undone to a savepoint."""
         self._made.wait()
+        if self._error is not None and (self.abandoned or isinstance(self._error, UnavailableError)):
+            raise self._error
         if self._completion is not None:
-            self._work.reporter.callback(self._trace, self._tasks)
+            self._work.reporter.callback(self._trace, self.tasks)
             try:
                 with savepoint(tx):
-                    self._decisions = self._work.complete(tx, self._tasks, self._completion(tx))
+                    self._decisions = self._work.complete(tx, self.tasks, self._completion(tx))
             except BaseException as error:
-                if self._work.lost(self._tasks, error):
+                if self._work.lost(self.tasks, error):
                     raise
                 self._error = error
         if self._error is not None:
-            self._work.fail(tx, self._tasks, self._error)
+            try:
+                self._decisions = self._work.fail(tx, self.tasks, self._error)
+            except BaseException as second:
+                second.add_note(f"while a batch was to be failed because of {self._error!r}")
+                raise
 
     def committed(self, release: Callable[[], None]) -> None:
         """Say that the transaction was committed."""
@@ -59,30 +73,47 @@ class TransactionalBatch(Generic[T]):
         if self._error is None:
             self._work.reporter.complete(self._trace, self._decisions)
         else:
-            self._work.reporter.error(self._trace, self._tasks, self._error)
+            self._work.reporter.error(self._trace, self.tasks, self._error, self._decisions)
         self._end(stored=True)
 
     def rolled_back(self, release: Callable[[], None], error: BaseException) -> None:
         """Say that the transaction was not committed, so that all is as before the poll."""
         release()
-        if lost := self._work.lost(self._tasks, error):
+        if lost := self._work.lost(self.tasks, error):
             self._work.reporter.lost(self._trace, tuple(lost))
         else:
-            self._work.reporter.error(self._trace, self._tasks, error)
+            self._work.reporter.error(self._trace, self.tasks, error)
         self._end(stored=False)
+
+    def abandon(self) -> int:
+        """Have the transaction rolled back unless there is an outcome; the handler is waited for no longer."""
+        first = not self._outcome.taken and self._outcome.take("request to give it back")
+        if first:
+            self._error = ShutdownError("the batch was given back while it was worked on")
+            self.abandoned = True
+            self._made.set()
+        self.detached = not self._returned.is_set()
+        self._returned.set()
+        return len(self.tasks) if first else 0
+
+    def extend(self, lease: timedelta) -> None:
+        """Do nothing: the claim lasts as long as its transaction."""
 
     def _end(self, *, stored: bool) -> None:
         self._answer.set_result(stored and (self._error is None or self._completion is None))
-        self._handled.result()
-        self._work.reporter.dispatched(self._trace, self._tasks)
+        self._returned.wait()
+        self._work.end(self)
+        self._work.reporter.dispatched(self._trace, self.tasks)
 
     def _handle(self, handler: TaskHandler) -> None:
         try:
-            handler(self._tasks, self._callback, self._on_failure)
+            handler(self.tasks, self._callback, self._on_failure)
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
             if self._outcome.take("raised error", error):
                 self._error = error
                 self._made.set()
+        finally:
+            self._returned.set()
 
     def _callback(self, completion: Completion) -> bool:
         if not self._outcome.take("callback"):

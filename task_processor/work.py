@@ -1,8 +1,9 @@
 """What all batches of one processor have in common: where they come from and how they are decided."""
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
 
 from task_api import InvalidTaskError, LostTaskError, Task, TaskDecision, TaskSource
@@ -11,7 +12,7 @@ from .dispatcher import TaskDispatcher
 from .listener import Reporter
 from .retry import RetryPolicy
 
-__all__ = ["Abandonable", "Strays", "Work"]
+__all__ = ["Batch", "Strays", "Work"]
 
 T = TypeVar("T")
 
@@ -22,6 +23,8 @@ class Strays:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tasks: list[Task] = []
+        # Held while they are given back: whoever polls next must not get them in the midst of that.
+        self.recovering = threading.Lock()
 
     def add(self, tasks: Collection[Task]) -> None:
         """Remember tasks to be given back later."""
@@ -35,11 +38,20 @@ class Strays:
         return tasks
 
 
-class Abandonable(Protocol):
-    """A batch that can be given back while it is worked on."""
+class Batch(Protocol):
+    """A batch that is under way: polled, and not yet decided for good."""
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """Its tasks."""
+        ...
 
     def abandon(self) -> int:
-        """Give its tasks back unless it has an outcome already, and return how many."""
+        """Give its tasks back unless they are decided already, and return how many."""
+        ...
+
+    def extend(self, lease: timedelta) -> None:
+        """Move the end of its claims; those that are lost are reported."""
         ...
 
 
@@ -59,25 +71,31 @@ class Work(Generic[T]):
     """What becomes of failures."""
     strays: Strays = field(default_factory=Strays)
     """What waits for the database to come back."""
-    open: "set[Abandonable]" = field(default_factory=set)
-    """The batches that have no outcome yet."""
+    open: "set[Batch]" = field(default_factory=set)
+    """The batches that are under way."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Guards them."""
+    setback: threading.Event = field(default_factory=threading.Event)
+    """A batch could not even begin, so that there is no use in polling another at once."""
 
-    def begin(self, batch: "Abandonable") -> None:
+    def begin(self, batch: Batch) -> None:
         """Remember a batch until it ends."""
         with self.lock:
             self.open.add(batch)
 
-    def end(self, batch: "Abandonable") -> None:
+    def end(self, batch: Batch) -> None:
         """Forget a batch."""
         with self.lock:
             self.open.discard(batch)
 
-    def under_way(self) -> "list[Abandonable]":
-        """The batches that have no outcome yet."""
+    def under_way(self) -> list[Batch]:
+        """The batches that are under way."""
         with self.lock:
             return list(self.open)
+
+    def abandon(self) -> int:
+        """Give back all that is under way, and return how many tasks that were."""
+        return sum(batch.abandon() for batch in self.under_way())
 
     def complete(self, tx: T, tasks: Collection[Task], found: Mapping[Task, TaskDecision]) -> dict[Task, TaskDecision]:
         """Check the decisions on a batch, store them, and return what was stored."""
@@ -97,24 +115,26 @@ class Work(Generic[T]):
             return []
         return [task for task in tasks if task in error.tasks]
 
-    def give_back(self, tasks: Collection[Task]) -> None:
-        """Release those of the tasks that are still held, to be polled again, or keep them for later."""
+    def give_back(self, tasks: Collection[Task]) -> int:
+        """Release those of the tasks that are still held, and return how many; keep them for later if need be."""
         try:
-            self._release(tasks)
+            return self._release(tasks)
         except BaseException as error:  # noqa: BLE001 - the database is away, which is reported
             self.strays.add(tasks)
             self.reporter.fatal(error)
+            return 0
 
     def recover(self) -> None:
         """Release what waits for the database to come back; raises if it has not."""
-        if tasks := self.strays.take():
-            try:
-                self._release(tasks)
-            except BaseException:
-                self.strays.add(tasks)
-                raise
+        with self.strays.recovering:
+            if tasks := self.strays.take():
+                try:
+                    self._release(tasks)
+                except BaseException:
+                    self.strays.add(tasks)
+                    raise
 
-    def _release(self, tasks: Collection[Task]) -> None:
+    def _release(self, tasks: Collection[Task]) -> int:
         while tasks:
             try:
                 with self.dispatcher() as tx:
@@ -123,7 +143,8 @@ class Work(Generic[T]):
                 # Whoever holds those now decides them; the others are still ours.
                 tasks = [task for task in tasks if task not in error.tasks]
             else:
-                return
+                break
+        return len(tasks)
 
     def _checked(self, tasks: Collection[Task], found: Mapping[Task, TaskDecision]) -> dict[Task, TaskDecision]:
         if not isinstance(found, Mapping):

@@ -1,26 +1,42 @@
-"""What most tests of the processor need: a listener that remembers, and managers that are stopped in the end."""
+"""What most tests of the processor need: a listener that remembers, and managers and workers that end in the end."""
 
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
-from task_processor import TaskListener, TaskManager
+from task_processor import TaskListener, TaskManager, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from task_api import Task, TaskDecision, TaskRepository
     from task_processor import TaskHandlerFactory
-    from tests.backends import Backend
+    from tests.backends import Backend, Transaction
 
 PATIENCE = 30.0
 """How many seconds a test waits for what should happen at once."""
 
 LONG = timedelta(hours=1)
 """A pause that no test waits for."""
+
+
+BRISK: Any = {"heartbeat": timedelta(milliseconds=50), "promotion": timedelta(milliseconds=50)}
+"""How a worker is set in a test that waits for what it does now and then."""
+
+MOMENT = timedelta(milliseconds=1)
+"""A time limit that is over at once."""
+
+
+def eventually(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    deadline, never = time.monotonic() + PATIENCE, threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        never.wait(0.01)
 
 
 class Recorder(TaskListener):
@@ -120,6 +136,29 @@ class Gate:
         self._open.set()
 
 
+class Shaky:
+    """A dispatcher whose transactions can be made to fail."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.begin_transaction = backend.begin
+        self.down = threading.Event()
+        self.commits_fail = threading.Event()
+        self.refused = 0
+
+    @contextmanager
+    def begin(self) -> Iterator[Transaction]:
+        """Begin a transaction, unless the database is away."""
+        if self.down.is_set():
+            self.refused += 1
+            message = "the database is away"
+            raise ConnectionError(message)
+        with self.begin_transaction() as tx:
+            yield tx
+            if self.commits_fail.is_set():
+                message = "the commit failed"
+                raise ConnectionError(message)
+
+
 class PlainHandler:
     """A handler made of a function that takes all that a handler takes."""
 
@@ -153,3 +192,23 @@ def running(
         yield manager
     finally:
         manager.stop()
+
+
+@contextmanager
+def working(
+    backend: Backend,
+    repository: TaskRepository[Any],
+    factory: TaskHandlerFactory,
+    *,
+    topic: str = "topic",
+    options: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> Iterator[Worker[Any]]:
+    """A started worker with one manager, which pauses long unless the options say otherwise; stopped in the end."""
+    manager = TaskManager(topic, repository, backend.begin, factory, **{"pause": LONG, **(options or {})})
+    worker = Worker(repository, backend.begin, [manager], **{**BRISK, **settings})
+    assert worker.start() is True
+    try:
+        yield worker
+    finally:
+        worker.stop()

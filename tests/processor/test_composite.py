@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from task_api import Claim, InvalidTaskError, Task, TaskDecision, TaskRepository, TaskResult, TaskResultError, TaskState
-from task_processor import CompositeTaskHandlerFactory, Mode, OnClose, ShutdownError, TaskSupplement
+from task_processor import CompositeTaskHandlerFactory, Mode, OnClose, ShutdownError, TaskSupplement, UnavailableError
 from tests.backends.steps import info, push, states
 from tests.processor.support import PATIENCE, Gate, Recorder, running
 
@@ -288,12 +288,23 @@ def test_a_small_executor_does_not_block_itself() -> None:
         assert decide(factory, A, B, C) == dict.fromkeys((A, B, C), SUCCESS)
 
 
-def test_an_executor_that_refuses_fails_the_batch() -> None:
-    """A step that can not be begun is an error like any other (CS-17)."""
+def test_an_executor_that_refuses_defers_the_batch() -> None:
+    """What can't even begin is to be tried again later (CS-17)."""
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
-    with pytest.raises(RuntimeError, match="after shutdown"):
+    with pytest.raises(UnavailableError, match="after shutdown"):
         decide(Factory(executor=executor).each("a", nothing), A)
+
+
+def test_an_executor_that_refuses_a_later_step_fails_the_batch() -> None:
+    """Once something was done, it is an error like any other (CS-17)."""
+    executor = ThreadPoolExecutor(1)
+
+    def shut_down(_: Task) -> None:
+        executor.shutdown(wait=False)
+
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        decide(Factory(executor=executor).each("a", shut_down).each("b", nothing, after="a"), A)
 
 
 class Batches:

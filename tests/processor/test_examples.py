@@ -6,8 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
+import psycopg
 import pytest
+from sqlalchemy import make_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EXPECTED = {
@@ -34,6 +41,19 @@ food: SUCCEEDED
 giro: 10
 savings: 90
 """,
+    "asyncio_producer": """\
+201 order 1
+409 there is no unicorn
+201 order 3
+201 order 4
+order 1: apple, confirmed
+order 3: pear, confirmed
+order 4: plum, confirmed
+""",
+    "dask_cluster": """\
+20 factorized, 20 left out
+1001 = 7 x 143
+""",
 }
 
 
@@ -42,17 +62,40 @@ def test_every_example_is_run() -> None:
     assert {path.stem for path in (ROOT / "examples").glob("*.py")} == EXPECTED.keys()
 
 
-@pytest.mark.parametrize("name", EXPECTED)
-def test_example_prints_what_it_says(name: str, tmp_path: Path) -> None:
-    """Each example is a whole program that runs without a warning (TM-B10)."""
+@pytest.fixture
+def empty_database(postgresql_url: str) -> Iterator[str]:
+    """The URL of a PostgreSQL database with nothing in it."""
+    name = f"examples_{uuid4().hex}"
+    with psycopg.connect(postgresql_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+        yield make_url(postgresql_url).set(database=name).render_as_string(hide_password=False)
+        # Without force: an example that leaves a connection behind is found out.
+        connection.execute(f"DROP DATABASE {name}".encode())
+
+
+def run(name: str, folder: Path, *arguments: str) -> None:
+    """Run an example and compare what it prints."""
     paths = [*map(str, [] if "TOPIQ_TEST_INSTALLED" in os.environ else [ROOT]), os.environ.get("PYTHONPATH", "")]
     result = subprocess.run(  # noqa: S603 - our own example
-        [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py")],
-        cwd=tmp_path,
+        [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py"), *arguments],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert (result.stdout, result.stderr, result.returncode) == (EXPECTED[name], "", 0)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_example_prints_what_it_says(name: str, tmp_path: Path) -> None:
+    """Each example is a whole program that runs without a warning, and leaves nothing behind (TM-B10)."""
+    run(name, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_example_does_the_same_on_postgresql(name: str, tmp_path: Path, empty_database: str) -> None:
+    """Each example takes a URL and does not care which database that is (TM-B10)."""
+    run(name, tmp_path, empty_database)

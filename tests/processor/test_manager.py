@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from task_api import Claim, Condition, InvalidTaskError, Order, Task, TaskRepository, TaskState
-from task_processor import TaskLimiter, TaskManager, batch, each
+from task_processor import BufferingTaskHandlerFactory, TaskLimiter, TaskManager, batch, each
 from tests.backends.steps import info, push, states
-from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, running
+from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,13 +111,55 @@ def test_stop_finishes_the_batch_under_way(
     assert list(states(backend, repository, topic).values()) == [TaskState.SUCCEEDED, TaskState.READY]
 
 
-def test_the_loop_can_stop_itself(backend: Backend, repository: Repository, topic: str) -> None:
-    """Work that stops its own manager does not wait for itself (TM-03)."""
-    push(backend, repository, topic, "a", "b")
-    manager = TaskManager(topic, repository, backend.begin, each(lambda _: manager.stop() and None), size=1)
+@claims
+@pytest.mark.parametrize("buffered", [False, True])
+def test_work_can_stop_its_own_manager(
+    backend: Backend, repository: Repository, topic: str, claim: Claim, *, buffered: bool
+) -> None:
+    """It does not wait for itself, on whatever thread it runs (TM-03)."""
+    [task, _] = push(backend, repository, topic, "a", "b")
+    factory = each(lambda _: str(manager.stop()))
+    if buffered:
+        factory = BufferingTaskHandlerFactory(factory, buffer=0, workers=1)
+    manager = TaskManager(topic, repository, backend.begin, factory, size=1, claim=claim)
     manager.start()
-    manager.stop()
-    assert manager.active is False
+    eventually(lambda: not manager.active)
+    stored = info(backend, repository, topic, task)
+    assert (stored.state, stored.output) == (TaskState.SUCCEEDED, "True")
+
+
+@claims
+def test_what_was_polled_during_a_stop_is_not_begun(
+    backend: Backend, repository: Repository, topic: str, recorder: Recorder, claim: Claim
+) -> None:
+    """It is given back at once, as nobody wants to wait for it (TM-03, TM-B6, P1)."""
+    push(backend, repository, topic, "a", "b")
+
+    class Stopping:
+        """Asks the manager to stop while it polls."""
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's own
+            return getattr(repository, name)
+
+        def poll_many(self, *arguments: Any, **options: Any) -> list[Task]:
+            """Ask, and poll."""
+            with suppress(TimeoutError), ThreadPoolExecutor(1) as other:
+                other.submit(manager.stop, MOMENT).result(PATIENCE)
+            return repository.poll_many(*arguments, **options)
+
+    source: Any = Stopping()
+    limiter = TaskLimiter.bounded(1)
+    manager = TaskManager(
+        topic, source, backend.begin, each(nothing), listener=recorder, limiter=limiter, claim=claim, pause=LONG
+    )
+    manager.start()
+    eventually(lambda: not manager.active)
+    assert recorder.names() == []
+    assert {
+        info(backend, repository, topic, Task(number, "")).attempt for number in states(backend, repository, topic)
+    } == {0}
+    assert set(states(backend, repository, topic).values()) == {TaskState.READY}
+    assert limiter.request(topic).wait(0) is True
 
 
 def test_polls_are_made_as_configured(backend: Backend, repository: Repository, topic: str, recorder: Recorder) -> None:
@@ -319,13 +362,40 @@ def test_threads_are_named(backend: Backend, repository: Repository, topic: str)
     assert names == ["task-manager-topic", "task-handler-topic_0"]
 
 
-@pytest.mark.parametrize("options", [{"size": 0}, {"pause": -MOMENT}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"size": 0},
+        {"size": 1.5},
+        {"pause": -MOMENT},
+        {"pause": 1},
+        {"lease": timedelta()},
+        {"order": "LIFO"},
+        {"condition": None},
+        {"claim": "COMMITTED"},
+        {"topic": ""},
+        {"topic": None},
+    ],
+)
 def test_wrong_settings_are_refused(options: dict[str, Any]) -> None:
     """What can't mean anything is an error at once (TM-07)."""
     source: Any = None
     dispatcher: Any = None
     with pytest.raises(InvalidTaskError):
-        TaskManager("topic", source, dispatcher, each(nothing), **options)
+        TaskManager(
+            **{"topic": "topic", **options}, source=source, dispatcher=dispatcher, handler_factory=each(nothing)
+        )
+
+
+@pytest.mark.parametrize("made", [None, nothing])
+def test_a_factory_that_makes_no_handler_is_reported(
+    backend: Backend, repository: Repository, topic: str, recorder: Recorder, made: object
+) -> None:
+    """The error says what to do, as a function alone is an easy mistake (TM-24)."""
+    factory: Any = lambda _: made  # noqa: E731 - a factory
+    manager = TaskManager(topic, repository, backend.begin, factory, listener=recorder)
+    assert (manager.start(), manager.active) == (False, False)
+    assert "see each and batch" in str(recorder.wait("fatal")[0])
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import pytest
 from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
 from task_processor import ShutdownError, TaskLimiter, TaskToken, batch, each
 from tests.backends.steps import info, push, states
-from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, running
+from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, Shaky, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,27 +23,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.kinds("driver")
 Repository = TaskRepository[Any]
 claims = pytest.mark.parametrize("claim", Claim)
-
-
-class Shaky:
-    """A dispatcher whose transactions can be made to fail."""
-
-    def __init__(self, backend: Backend) -> None:
-        self.begin_transaction = backend.begin
-        self.down = threading.Event()
-        self.commits_fail = threading.Event()
-
-    @contextmanager
-    def begin(self) -> Iterator[Transaction]:
-        """Begin a transaction, unless the database is away."""
-        if self.down.is_set():
-            message = "the database is away"
-            raise ConnectionError(message)
-        with self.begin_transaction() as tx:
-            yield tx
-            if self.commits_fail.is_set():
-                message = "the commit failed"
-                raise ConnectionError(message)
 
 
 def nothing(_: Task) -> None:
