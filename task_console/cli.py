@@ -1,79 +1,96 @@
-"""The commands of ``topiq``: what they take, and how a user's mistake is answered."""
+"""The command ``topiq``: which commands there are, and where each is found when it is called."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 import click
-from rich.console import Console
 
-from task_api import TaskError
+from .errors import EXIT_CODES
 
-from .demo import run
-from .report import Progress, show
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command that is imported when it is called, so that none waits for what only another needs."""
+
+    module: str
+    """The module that holds it, below ``task_console.commands``."""
+    attribute: str
+    """Its name there."""
+    summary: str
+    """What it does, in a line."""
+
+
+COMMANDS: Final[Mapping[str, Mapping[str, Entry]]] = {
+    "To begin": {
+        "demo": Entry("demo", "demo", "Show a whole life of a queue, in a database of its own."),
+        "schema": Entry("schema", "schema", "Install, upgrade, show or remove the tables."),
+        "init": Entry("topics", "init", "Make topics, so that tasks can be pushed to them."),
+        "push": Entry("push", "push", "Push tasks to a topic."),
+        "work": Entry("work", "work", "Run a worker of yours until it is told to stop."),
+    },
+    "To look": {
+        "topics": Entry("topics", "topics", "List the topics and whether they are paused."),
+        "count": Entry("listing", "count", "Count tasks by topic and state."),
+        "list": Entry("listing", "list_tasks", "List the tasks of a topic."),
+        "show": Entry("listing", "show", "Show everything about one task."),
+        "results": Entry("listing", "results", "Count results by topic, in a time if you like."),
+        "owners": Entry("owners", "owners", "List those who claim tasks, with their heartbeats."),
+        "watch": Entry("watch", "watch", "Watch depths, rates and owners live."),
+        "explain": Entry("explain", "explain", "Say why nothing of a topic is running."),
+    },
+    "To operate": {
+        "pause": Entry("topics", "pause", "Store that topics are not to be worked on."),
+        "resume": Entry("topics", "resume", "Store that topics are to be worked on again."),
+        "revive": Entry("reviving", "revive", "Bring tasks back: reset them, or push copies."),
+        "reassign": Entry("reviving", "reassign", "Give tasks another result."),
+        "release": Entry("holding", "release", "Take tasks from their holder and make them READY again."),
+        "eject": Entry("holding", "eject", "Take tasks from their holder and decide them."),
+        "expire": Entry("owners", "expire", "Make EXPIRED what silent owners and ended leases left."),
+        "purge": Entry("purge", "purge", "Delete finished tasks."),
+        "destroy": Entry("topics", "destroy", "Delete a topic with all its tasks."),
+    },
+}
+"""The commands in the order and under the headings of the help."""
+
+_ENTRIES: Final = {name: entry for section in COMMANDS.values() for name, entry in section.items()}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported when they are called; the help needs none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_ENTRIES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if (entry := _ENTRIES.get(cmd_name)) is None:
+            return None
+        command = getattr(import_module(f"task_console.commands.{entry.module}"), entry.attribute)
+        assert isinstance(command, click.Command)  # noqa: S101 - for the type checker
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for heading, entries in COMMANDS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, entry.summary) for name, entry in entries.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), meaning) for code, meaning in EXIT_CODES.items()])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="topiq", message="topiq %(version)s")
 def main() -> None:
-    """Ordered, transactional task queues in the SQL database you already have."""
+    """
+    Ordered, transactional task queues in the SQL database you already have.
 
-
-@main.command()
-@click.option(
-    "--tasks",
-    type=click.IntRange(min=1, max=10_000_000),
-    default=3000,
-    show_default=True,
-    help="How many tasks to push, over three topics.",
-)
-@click.option(
-    "--keep",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="PATH",
-    help="Write the database to this new file and leave it there.",
-)
-def demo(tasks: int, keep: Path | None) -> None:
-    """Push, poll and decide some thousand tasks in a SQLite file, and show what became of them."""
-    console = Console()
-    if keep is None:
-        with tempfile.TemporaryDirectory(prefix="topiq-demo-") as folder:
-            _demo(console, Path(folder) / "demo.db", tasks)
-    else:
-        _refuse(keep)
-        _demo(console, keep, tasks)
-    _say_what_next(keep)
-
-
-def _refuse(path: Path) -> None:
-    """Complain about a path that cannot become a new database."""
-    if path.exists():
-        message = f"{path} already exists; name a new file"
-        raise click.BadParameter(message, param_hint="--keep")
-    if not path.parent.is_dir():
-        message = f"the folder {path.parent} does not exist"
-        raise click.BadParameter(message, param_hint="--keep")
-
-
-def _demo(console: Console, path: Path, tasks: int) -> None:
-    try:
-        with Progress(console) as progress:
-            outcome = run(f"sqlite:///{path}", tasks, progress)
-    except (TaskError, OSError) as error:
-        raise click.ClickException(str(error)) from error
-    show(console, outcome)
-
-
-def _say_what_next(keep: Path | None) -> None:
-    # Plain echo, not the console: a line to be copied must never be wrapped.
-    click.echo("What to try next:")
-    if keep is None:
-        click.echo("  topiq demo --keep demo.db      keep the database and look into it")
-    else:
-        click.echo(f"  The database is kept in {keep}. Every task in it is a row you can query:")
-        click.echo(f'  sqlite3 {keep} "SELECT * FROM task_pretty LIMIT 5"')  # noqa: S608 - shown, not run
-    click.echo("  topiq demo --tasks 100000      see how the rate holds")
-    click.echo("  README.md                      the same in fifteen lines of Python")
+    Every command but demo takes the database from --url or TOPIQ_URL, and with --json prints JSON.
+    """

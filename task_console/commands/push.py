@@ -1,0 +1,149 @@
+"""``topiq push``: tasks from the command line, from a file or from another program."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import click
+
+from task_api import Insertion, InvalidTaskError, TaskCreation
+from task_console.errors import Failure
+from task_console.moments import parse_due, span
+from task_console.options import DUE, EnumType, connected, topic_argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from datetime import datetime, timedelta
+
+    from task_api import Task
+    from task_console.database import Database
+    from task_console.render import Output
+
+__all__ = ["push"]
+
+_CHUNK = 5000
+_FIELDS = tuple(field.name for field in fields(TaskCreation))
+
+
+@click.command()
+@topic_argument
+@click.argument("identifiers", nargs=-1, metavar="[ID]...")
+@click.option("--input", "text", help="What the work needs; the same for every ID.")
+@click.option("--reference", help="A second name to list the tasks by.")
+@click.option("--due", type=DUE, help="When they become READY: 10m from now, or 2026-11-01T18:00 (UTC).")
+@click.option("--suspended", is_flag=True, help="Let them wait for a junction or an operator.")
+@click.option(
+    "--from-file",
+    "file",
+    type=click.File(encoding="utf-8"),
+    help="Read tasks from a file, or from the standard input if it is -.",
+)
+@click.option(
+    "--insertion",
+    type=EnumType(Insertion),
+    default=Insertion.APPEND,
+    help="What becomes of older tasks of the same identifiers. By default they are left alone.",
+)
+@connected
+def push(
+    topic: str,
+    identifiers: tuple[str, ...],
+    *,
+    text: str | None,
+    reference: str | None,
+    due: datetime | timedelta | None,
+    file: IO[str] | None,
+    insertion: Insertion,
+    suspended: bool,
+    database: Database,
+    output: Output,
+) -> None:
+    """
+    Push tasks to a topic, all of them or none.
+
+    Each line of a file is a JSON object with the fields of a task: identifier, and if you like input, reference,
+    suspended and due. An input that is no text is stored as JSON; due is written as in --due, or as seconds from
+    now.
+
+    JSON: [{sequence, identifier}].
+    """
+    given = text is not None or reference is not None or due is not None or suspended
+    if file is not None and (identifiers or given):
+        message = "--from-file brings identifiers and all their fields; leave the others out"
+        raise click.UsageError(message)
+    if file is None and not identifiers:
+        message = "nothing to push; give identifiers, or lines of JSON with --from-file"
+        raise click.UsageError(message)
+    if file is None:
+        creations = [TaskCreation(identifier, text, reference, suspended, due) for identifier in identifiers]
+    else:
+        # Read to the end before the transaction begins: who writes the lines may take his time.
+        creations = list(_creations(file))
+    tasks: list[Task] = []
+    with database.write() as tx:
+        database.require_topics(tx, topic)
+        for start in range(0, len(creations), _CHUNK):
+            chunk = creations[start : start + _CHUNK]
+            tasks += database.repository.push_many(tx, topic, chunk, insertion=insertion)
+    output.answer([{"sequence": task.sequence, "identifier": task.identifier} for task in tasks], _said(topic, tasks))
+
+
+def _said(topic: str, tasks: list[Task]) -> str:
+    if not tasks:
+        return f"nothing was pushed to {topic}"
+    if len(tasks) == 1:
+        return f"pushed {tasks[0].sequence} to {topic}"
+    return f"pushed {len(tasks)} tasks to {topic}: {tasks[0].sequence} to {tasks[-1].sequence}"
+
+
+def _creations(file: IO[str]) -> Iterator[TaskCreation]:
+    number = 0
+    try:
+        for number, line in enumerate(file, 1):  # noqa: B007 - named when a line is wrong
+            if not line.isspace():
+                yield _creation(json.loads(line))
+    except UnicodeDecodeError as error:
+        message = f"{file.name}, after line {number}: not UTF-8; nothing was pushed"
+        raise Failure(message) from error
+    except ValueError as error:
+        message = f"{file.name}, line {number}: {error}; nothing was pushed"
+        raise Failure(message) from error
+
+
+def _creation(value: Any) -> TaskCreation:  # noqa: ANN401 - checked here
+    if isinstance(value, str):
+        return TaskCreation(value)
+    if not isinstance(value, dict):
+        message = f"a task is an object or an identifier, not {json.dumps(value)[:40]}"
+        raise InvalidTaskError(message)
+    if unknown := [name for name in value if name not in _FIELDS]:
+        message = f"unknown field {unknown[0]!r}; there are {', '.join(_FIELDS)}"
+        raise InvalidTaskError(message)
+    if "identifier" not in value:
+        message = "a task needs an identifier"
+        raise InvalidTaskError(message)
+    return TaskCreation(
+        **{name: _CONVERTERS[name](item) if name in _CONVERTERS else item for name, item in value.items()}
+    )
+
+
+def _input(value: Any) -> str | None:  # noqa: ANN401 - any JSON
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _due(value: Any) -> datetime | timedelta | None:  # noqa: ANN401 - checked here
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return span(value, value)
+    if isinstance(value, str):
+        return parse_due(value)
+    message = f"due is a time or a number of seconds, not {json.dumps(value)[:40]}"
+    raise InvalidTaskError(message)
+
+
+_CONVERTERS: Final[dict[str, Callable[[Any], Any]]] = {"input": _input, "due": _due}

@@ -1,0 +1,135 @@
+"""What the commands take: the options that they share, and the forms of their values."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+import click
+
+from task_api import INCEPTION, MAX_SEQUENCE, TaskState
+
+from .database import Database
+from .moments import parse_due, parse_duration, parse_moment
+from .render import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from enum import Enum
+
+__all__ = [
+    "DUE",
+    "DURATION",
+    "MOMENT",
+    "POSITION",
+    "SEQUENCE",
+    "STATE",
+    "EnumType",
+    "bounds",
+    "connected",
+    "json_option",
+    "topic_argument",
+    "url_option",
+    "yes_option",
+]
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic in its newest versions alone
+
+Command: TypeAlias = "Callable[..., Any]"
+EnumT = TypeVar("EnumT", bound="Enum")
+
+url_option = click.option(
+    "--url",
+    envvar="TOPIQ_URL",
+    show_envvar=True,
+    metavar="URL",
+    help="The database, as SQLAlchemy writes it: sqlite:///FILE or postgresql://USER@HOST/NAME.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+topic_argument = click.argument("topic")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without being asked.")
+
+
+def connected(function: Command) -> Command:
+    """Give a command ``--url`` and ``--json``, and call it with the database and the output that they mean."""
+
+    @url_option
+    @json_option
+    @wraps(function)
+    def call(*args: Any, url: str | None, as_json: bool, **options: Any) -> None:
+        with Database.opened(url) as database:
+            function(*args, database=database, output=Output(as_json=as_json), **options)
+
+    return call
+
+
+def bounds(function: Command) -> Command:
+    """Give a command the inclusive sequence bounds ``--first`` and ``--last``."""
+    first = click.option("--first", type=SEQUENCE, help="Only tasks from this sequence on.")
+    last = click.option("--last", type=SEQUENCE, help="Only tasks up to this sequence.")
+    return first(last(function))
+
+
+class EnumType(_ParamType, Generic[EnumT]):
+    """A member of an enum, by its name in any case."""
+
+    def __init__(self, kind: type[EnumT], *, only: frozenset[EnumT] | None = None) -> None:
+        self.name = kind.__name__
+        self._members = {member.name: member for member in kind if only is None or member in only}
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002
+        """Show the names in the usage."""
+        return f"[{'|'.join(self._members)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Find the member."""
+        if value in self._members.values():
+            return value
+        if (member := self._members.get(str(value).upper())) is None:
+            self.fail(f"{value!r} is none of {', '.join(self._members)}", param, ctx)
+        return member
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:  # noqa: ANN401, ARG002
+        """Offer the names that fit."""
+        names = [name for name in self._members if name.startswith(incomplete.upper())]
+        return [click.shell_completion.CompletionItem(name) for name in names]
+
+
+class ParsedType(_ParamType):
+    """What a function reads from the text."""
+
+    def __init__(self, name: str, read: Callable[[str], object]) -> None:
+        self.name = name
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Read it, or say how it is written."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _position(text: str) -> object:
+    """Read a sequence or a moment."""
+    return _sequence(text) if text.strip().isdecimal() else parse_moment(text)
+
+
+def _sequence(text: str) -> int:
+    if not text.strip().isdecimal() or not INCEPTION <= int(text) <= MAX_SEQUENCE:
+        message = f"{text!r} is no sequence, which is a whole number as topiq list shows it"
+        raise ValueError(message)
+    return int(text)
+
+
+DURATION = ParsedType("duration", parse_duration)
+MOMENT = ParsedType("time", parse_moment)
+DUE = ParsedType("due", parse_due)
+POSITION = ParsedType("sequence|time", _position)
+SEQUENCE = ParsedType("sequence", _sequence)
+STATE = EnumType(TaskState)

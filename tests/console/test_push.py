@@ -1,0 +1,169 @@
+"""``topiq push``: identifiers, fields and lines of JSON become tasks, all of them or none."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.console.calls import invoke
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.console.calls import Topiq
+
+pytestmark = [pytest.mark.kinds("connection"), pytest.mark.backends("sqlite", "postgresql")]
+
+
+@pytest.fixture(autouse=True)
+def orders(topiq: Topiq) -> None:
+    """The topic of all these tests."""
+    topiq("init", "orders")
+
+
+def stored(topiq: Topiq, *names: str) -> list[tuple[Any, ...]]:
+    """These fields of all tasks."""
+    return [tuple(task[name] for name in names) for task in topiq.json("list", "orders")]
+
+
+def lines(*values: object) -> str:
+    """Values as lines of JSON."""
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def test_identifiers_are_pushed_in_their_order(topiq: Topiq) -> None:
+    """The sequences are told, and rise."""
+    pushed = topiq.json("push", "orders", "b", "a", "--input", "text", "--reference", "r")
+    assert [task["identifier"] for task in pushed] == ["b", "a"]
+    assert pushed[0]["sequence"] < pushed[1]["sequence"]
+    assert stored(topiq, "identifier", "input", "reference", "state") == [
+        ("b", "text", "r", "READY"),
+        ("a", "text", "r", "READY"),
+    ]
+    assert topiq("push", "orders", "c") == f"pushed {pushed[1]['sequence'] + 1} to orders\n"
+    assert topiq("push", "orders", "d", "e").startswith("pushed 2 tasks to orders: ")
+
+
+def test_due_is_a_time_from_now_or_a_moment(topiq: Topiq) -> None:
+    """Both make a task that waits; a moment without a zone is UTC."""
+    topiq("push", "orders", "a", "--due", "1h30m")
+    topiq("push", "orders", "b", "--due", "2100-01-01T12:00")
+    topiq("push", "orders", "c", "--due", "2100-01-01T12:00+02:00")
+    topiq("push", "orders", "d", "--suspended")
+    [(state, first), (_, second), (_, third), (last, none)] = stored(topiq, "state", "due")
+    assert (state, last, none) == ("SUSPENDED", "SUSPENDED", None)
+    away = datetime.fromisoformat(first) - datetime.now(UTC)
+    assert timedelta(hours=1, minutes=25) < away <= timedelta(hours=1, minutes=31)
+    assert second == "2100-01-01T12:00:00+00:00"
+    assert third == "2100-01-01T10:00:00+00:00"
+
+
+def test_insertion_says_what_becomes_of_older_tasks(topiq: Topiq) -> None:
+    """Names of modes are taken in any case."""
+    topiq("push", "orders", "a")
+    topiq("push", "orders", "a", "--insertion", "replace")
+    assert stored(topiq, "state") == [("REDUNDANT",), ("READY",)]
+    topiq("push", "orders", "a", "--insertion", "DELETE")
+    assert len(stored(topiq, "state")) == 1
+
+
+def test_a_file_has_a_task_on_each_line(topiq: Topiq, tmp_path: Path) -> None:
+    """The keys are the fields of a task; an input that is no text is stored as JSON."""
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(
+        lines(
+            {"identifier": "a", "input": "text", "reference": "r"},
+            {"identifier": "b", "input": {"x": [1, "ü"]}, "suspended": True},
+            {"identifier": "c", "due": "10m"},
+            {"identifier": "d", "due": 0.5, "input": None},
+            {"identifier": "e", "due": "2100-01-01T12:00:00Z"},
+            "f",
+        )
+        + "\n",
+        encoding="utf-8",
+    )
+    assert len(topiq.json("push", "orders", "--from-file", path)) == 6
+    assert stored(topiq, "identifier", "input", "reference", "state") == [
+        ("a", "text", "r", "READY"),
+        ("b", '{"x":[1,"ü"]}', None, "SUSPENDED"),
+        ("c", None, None, "SUSPENDED"),
+        ("d", None, None, "SUSPENDED"),
+        ("e", None, None, "SUSPENDED"),
+        ("f", None, None, "READY"),
+    ]
+
+
+def test_a_dash_means_the_standard_input(topiq: Topiq) -> None:
+    """Another program's output can be pushed, more than one chunk of it."""
+    given = lines(*({"identifier": f"task-{number}"} for number in range(5001)))
+    assert topiq("push", "orders", "--from-file", "-", given=given).startswith("pushed 5001 tasks")
+    assert topiq.json("count")["orders"]["READY"]["count"] == 5001
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "Expecting property name"),
+        ("[]", "a task is an object or an identifier, not []"),
+        ('{"input": "x"}', "a task needs an identifier"),
+        ('{"identifier": ""}', "identifier must not be empty or blank"),
+        ('{"identifier": 5}', "identifier must be a str, not int"),
+        ('{"identifier": "a", "priority": 1}', "unknown field 'priority'; there are identifier, input, reference"),
+        ('{"identifier": "a", "due": "soon"}', "'soon' is no time"),
+        ('{"identifier": "a", "due": [1]}', "due is a time or a number of seconds, not [1]"),
+        ('{"identifier": "a", "due": 1e300}', "1e+300 is too long a time"),
+        ('{"identifier": "a", "due": NaN}', "nan is too long a time"),
+        ('{"identifier": "a", "due": 1e11}', "within a thousand years"),
+        ('{"identifier": "a", "suspended": "yes"}', "suspended must be True or False"),
+    ],
+)
+def test_one_wrong_line_stops_all(topiq: Topiq, line: str, reason: str) -> None:
+    """The line is named, and nothing is pushed."""
+    code, said = topiq.fails("push", "orders", "--from-file", "-", given=f'{{"identifier": "good"}}\n{line}\n')
+    assert code == 1
+    assert "line 2: " in said
+    assert reason in said
+    assert said.endswith("nothing was pushed")
+    assert stored(topiq, "identifier") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("orders",), "nothing to push"),
+        (("orders", "a", "--from-file", "-"), "--from-file brings identifiers"),
+        (("orders", "--from-file", "-", "--input", "x"), "--from-file brings identifiers"),
+        (("orders", "a", "--due", "soon"), "'soon' is no time"),
+        (("orders", "a", "--insertion", "prepend"), "'prepend' is none of APPEND"),
+        (("orders", "--from-file", "missing.jsonl"), "No such file"),
+        (("orders", "x" * 501), "500 are allowed"),
+    ],
+)
+def test_wrong_arguments_are_told(topiq: Topiq, arguments: tuple[str, ...], reason: str) -> None:
+    """Each mistake is answered by a sentence and exit code 2."""
+    code, line = topiq.fails("push", *arguments)
+    assert code == 2
+    assert reason in line
+
+
+def test_a_file_that_is_no_text_is_refused(topiq: Topiq, tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 give a sentence."""
+    path = tmp_path / "tasks.jsonl"
+    path.write_bytes(b'{"identifier": "\xff"}\n')
+    code, line = topiq.fails("push", "orders", "--from-file", path)
+    assert code == 1
+    assert line.endswith("not UTF-8; nothing was pushed")
+
+
+def test_an_unknown_topic_is_told(topiq: Topiq) -> None:
+    """The topic that may be meant is offered."""
+    assert topiq.fails("push", "order", "a") == (5, "there is no topic 'order'; did you mean 'orders'?")
+
+
+def test_an_empty_file_pushes_nothing(topiq: Topiq) -> None:
+    """That is no mistake."""
+    assert topiq("push", "orders", "--from-file", "-", given="\n") == "nothing was pushed to orders\n"
+    assert invoke("push", "orders", "--from-file", "-", "--json", url=topiq.url, given="").stdout == "[]\n"
