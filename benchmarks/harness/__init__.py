@@ -1,0 +1,1 @@
+"""What runs the adapters, measures them and tells how they compare."""

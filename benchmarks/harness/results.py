@@ -1,0 +1,119 @@
+"""What was measured, as it is stored and as it is asked for."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from .catalogue import SYSTEMS, Database, Role, System
+from .scale import Scale
+
+__all__ = ["Failure", "Results", "Sample", "formatted"]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One figure of one repeat."""
+
+    database: str
+    system: str
+    metric: str
+    repeat: int
+    value: float
+    load: float
+    """The machine's load before."""
+    commit: float
+    """How many milliseconds the disk takes for a page that must be there."""
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A workload that a system did not get through."""
+
+    database: str
+    system: str
+    workload: str
+    repeat: int
+    error: str
+
+    @property
+    def summary(self) -> str:
+        """The last line of the error, which names it."""
+        return self.error.strip().splitlines()[-1]
+
+
+@dataclass
+class Results:
+    """Everything about a run."""
+
+    scale: Scale
+    about: dict[str, Any]
+    """The machine, versions and settings."""
+    samples: list[Sample] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+    def systems(self, database: Database) -> list[System]:
+        """Those that took part, in the catalogue's order."""
+        names = {sample.system for sample in self.samples if sample.database == database.value}
+        return [system for system in SYSTEMS if system.database is database and system.name in names]
+
+    def values(self, database: Database, system: str, metric: str) -> list[float]:
+        """All figures of the repeats."""
+        wanted = database.value, system, metric
+        return [s.value for s in self.samples if (s.database, s.system, s.metric) == wanted]
+
+    def median(self, database: Database, system: str, metric: str) -> float | None:
+        """The figure that counts."""
+        values = self.values(database, system, metric)
+        return median(values) if values else None
+
+    def ratio(self, database: Database, system: str, metric: str, *, other: str | None = None) -> float | None:
+        """A figure divided by another of the same system, or by the floor's."""
+        value = self.median(database, system, metric)
+        base = self.median(database, "raw", metric) if other is None else self.median(database, system, other)
+        return value / base if value is not None and base else None
+
+    def best_peer(self, database: Database, metric: str, *, rising: bool) -> tuple[str, float] | None:
+        """The peer with the best figure."""
+        peers = [
+            (system.name, value)
+            for system in self.systems(database)
+            if system.role is Role.PEER and (value := self.median(database, system.name, metric)) is not None
+        ]
+        choose = max if rising else min
+        return choose(peers, key=lambda peer: peer[1]) if peers else None
+
+    def spread(self, database: Database, system: str, metric: str) -> float | None:
+        """How far the repeats lie apart, as a part of their median."""
+        values = self.values(database, system, metric)
+        middle = median(values) if values else 0
+        return (max(values) - min(values)) / middle if middle else None
+
+    def save(self, path: Path) -> None:
+        """Write everything as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+    @staticmethod
+    def load(path: Path) -> "Results":
+        """Read what was saved."""
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        scale: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in stored["scale"].items()
+        }
+        return Results(
+            Scale(**scale),
+            stored["about"],
+            [Sample(**sample) for sample in stored["samples"]],
+            [Failure(**failure) for failure in stored["failures"]],
+        )
+
+
+def formatted(value: float | None) -> str:
+    """A figure with three digits that matter."""
+    if value is None:
+        return ""
+    if value >= 100:  # noqa: PLR2004 - three digits
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
