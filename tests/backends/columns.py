@@ -42,6 +42,8 @@ COLUMNS = (
     Column("oracle", "driver", Kind.DRIVER, partitioned=True),
     Column("oracle", "plain", Kind.DRIVER, partitioned=False),
 )
+_ALIKE = {"session": "connection", "plain": "driver"}
+"""Kinds of Oracle that prove nothing beside others: partitions are none of the double's, a session has a connection."""
 DATABASES = frozenset(column.database for column in COLUMNS)
 LABELS = frozenset(column.label for column in COLUMNS)
 
@@ -51,8 +53,11 @@ def select(databases: set[str], labels: set[str]) -> list[Column]:
     if unknown := (databases - DATABASES) | (labels - LABELS):
         message = f"unknown backend or kind: {sorted(unknown)}; there are {sorted(DATABASES | LABELS)}"
         raise ValueError(message)
+    chosen = labels or LABELS
     return [
         column
         for column in COLUMNS
-        if column.database in (databases or DATABASES) and column.label in (labels or LABELS)
+        if column.database in (databases or DATABASES)
+        and column.label in chosen
+        and not (column.database == "oracle" and _ALIKE.get(column.label) in chosen)
     ]

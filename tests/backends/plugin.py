@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,13 +17,15 @@ from tests.oracle.exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from task_api import TaskRepository
 
 _SERVER = pytest.StashKey[server.Server]()
 _ORACLE = pytest.StashKey[oracle_server.OracleServer | None]()
+_PLUGIN = Path(__file__).resolve().parent.parent / "oracle" / "plugin"
 _WORKER_KEY = "topiq_postgresql_url"
+_ON_ORACLE = frozenset({"conformance", "contention", "model", "schema", "oracle"})
+"""The folders whose tests run on Oracle unless they say otherwise; what lies above the repositories says so itself."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,6 +37,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_ORACLE] = oracle_server.start()
     except RuntimeError as error:
         raise pytest.UsageError(*error.args) from error
+    # The programs that tests start find the dialect of the double there.
+    paths = [str(_PLUGIN), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     if config.stash[_ORACLE] and getattr(config.option, "numprocesses", None):
         message = "the Oracle server has one schema for all tests, so that they can't run in parallel: use -n 0"
         raise pytest.UsageError(message)
@@ -76,9 +82,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marker: {str(name) for mark in metafunc.definition.iter_markers(marker) for name in mark.args}
         for marker in ("backends", "kinds")
     }
+    if not names["backends"] and metafunc.definition.path.parent.name not in _ON_ORACLE:
+        names["backends"] = {"sqlite", "postgresql"}
     columns = select(names["backends"], names["kinds"])
-    if "TOPIQ_ORACLE_COLUMNS" not in os.environ:
-        columns = [column for column in columns if column.database != "oracle"]
     metafunc.parametrize("backend", columns, indirect=True, ids=[column.name for column in columns])
 
 

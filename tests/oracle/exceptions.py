@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 EXCEPTIONS: Final[dict[str, str]] = {
-    "tests/conformance/test_owners.py::test_every_process_start_is_an_owner_of_its_own": (
-        "starts a program of its own, which knows no oracle+double"
+    "tests/fleet/test_woken.py::test_an_idle_worker_begins_when_a_task_is_pushed": (
+        "waits for continuous query notification, which the double does not have"
     ),
 }
 """The reason why a test can't run on the double, by ``tests/folder/file.py::test_name``."""

@@ -615,6 +615,7 @@ def test_binds_must_be_those_of_the_statement(connection: Connection) -> None:
     with pytest.raises(oracledb.DatabaseError, match="DPY-4008"):
         rows(connection, query, one=1, two=2)
     assert code(connection, "SELECT :size FROM DUAL", size=1) == 1745
+    assert rows(connection, 'SELECT :"size" FROM DUAL', size=1) == [(1,)]
     assert code(connection, "SELECT :flag FROM DUAL", flag=True) == 3115
 
 

@@ -71,6 +71,8 @@ class Connection:
         self._portals = 0
         self._timeout = 0
         self._guarded = False
+        self._untouched = False
+        """Whether nothing was changed or locked since the guard was set."""
         self._isolation = ""
         self._lock = threading.RLock()
         try:
@@ -195,21 +197,22 @@ class Connection:
             began = self._idle and (statement.form is Form.CHANGE or bool(statement.lock.holds or self._isolation))
             if began:
                 cursor.execute(f"BEGIN {self._isolation}".encode())
-                self._guarded = False
-            elif not self._idle:
+                self._guarded = self._untouched = False
+            elif not (self._idle or self._untouched):
                 self.guard()
             try:
                 yield cursor
             except BaseException:
                 self._undo(all_of_it=began)
                 raise
+            self._untouched = self._guarded and statement.form is Form.QUERY and not statement.lock.holds
         if self.autocommit:
             self.commit()
 
     def guard(self) -> None:
         """Remember how things stand; a failure leads back here."""
         self._postgresql.execute(f"RELEASE {_GUARD}; {_GUARD}".encode() if self._guarded else _GUARD.encode())
-        self._guarded = True
+        self._guarded = self._untouched = True
 
     def undo(self) -> None:
         """Go back to where things stood."""
@@ -269,7 +272,7 @@ class Connection:
         if not self._idle:
             raise ora(1453, "SET TRANSACTION must be first statement of transaction")
         self._postgresql.execute(f"BEGIN {isolation}".encode())
-        self._guarded = False
+        self._guarded = self._untouched = False
 
     def _savepoint(self, text: str) -> None:
         self.check_open()
@@ -286,14 +289,14 @@ class Connection:
             except psycopg.Error:
                 self.undo()
                 raise
-            self._guarded = False
+            self._guarded = self._untouched = False
 
     def _end(self, verb: str) -> None:
         self.check_open()
         with self._lock, self.translating():
             if not self._idle:
                 self.transactions += 1
-                self._guarded = False
+                self._guarded = self._untouched = False
                 self._postgresql.execute(verb.encode())
             while self.grown:
                 self._postgresql.execute(f"ANALYZE {self.grown.pop()}".encode())

@@ -27,8 +27,6 @@ def check(found: Tokens) -> None:
 
 
 def _check_word(found: Tokens, place: int, token: Token) -> None:
-    if token.kind is Kind.BIND and token.text.upper() in RESERVED:
-        raise ora(1745, f"invalid host/bind variable name :{token.text}")
     if token.kind is not Kind.WORD:
         return
     if token.text in FOREIGN and not is_words(found, place - 1, "."):

@@ -41,9 +41,9 @@ class Lock(Enum):
         return self is not Lock.NONE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """What is known of a statement once it is parsed."""
+    """What is known of a statement once it is parsed, which happens once for each text."""
 
     form: Form
     verb: str

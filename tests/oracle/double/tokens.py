@@ -7,6 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
+from tests.oracle.double.dictionary import RESERVED
 from tests.oracle.double.errors import ora
 
 _PATTERN: Final = re.compile(
@@ -67,7 +68,10 @@ def _token(kind: Kind, text: str) -> Token:
     if kind is Kind.WORD:
         return Token(kind, text.upper())
     if kind is Kind.BIND:
-        return Token(kind, text[1:].strip().strip('"').lower())
+        name = text[1:].strip()
+        if name.upper() in RESERVED:  # those in quotes are not
+            raise ora(1745, f"invalid host/bind variable name :{name}")
+        return Token(kind, name.strip('"').lower())
     return Token(kind, text.lstrip("nN") if kind is Kind.STRING else text)
 
 
