@@ -139,10 +139,11 @@ class OracleTransaction:
     def _chosen(self, statement: Chosen, parameters: Parameters) -> Iterator[list[dict[str, Any]]]:
         """Fetch what is to be chosen, at most ``size`` rows where that is given, and change it."""
         most = cast("int | None", parameters.get("size"))
-        with self._cursor(most or _FETCHED) as cursor:
+        size = most or _FETCHED
+        with self._cursor(size) as cursor:
             self._execute(cursor.execute, statement, self._table(statement, parameters))
             names = [column[0].lower() for column in cursor.description]
-            while rows := self._fetched(cursor.fetchmany, cursor.arraysize):
+            while rows := self._fetched(cursor.fetchmany, size):
                 batch = [dict(zip(names, row, strict=True)) for row in rows]
                 if statement.change:
                     bound = [self._bound(statement.change, {**parameters, **row}) for row in batch]

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
+import oracledb
 import psycopg
 import pytest
 import sqlalchemy
@@ -93,6 +94,11 @@ def driver(begin: str | None = None, row_factory: Any = None, **options: Any) ->
 
     @contextmanager
     def opened(backend: Backend) -> Iterator[Any]:
+        if backend.name == "oracle":
+            with closing(backend.connect()) as tx:
+                tx.autocommit = options.get("autocommit", False)
+                yield tx
+            return
         connect: Any = sqlite3.connect if backend.name == "sqlite" else psycopg.connect
         with closing(connect(backend.dsn, **options)) as tx:
             if row_factory:
@@ -104,6 +110,7 @@ def driver(begin: str | None = None, row_factory: Any = None, **options: Any) ->
     return opened
 
 
+ERRORS = (sqlite3.Error, psycopg.Error, oracledb.Error, sqlalchemy.exc.DBAPIError)
 COMMON: dict[str, Opener] = {
     "connection": connection,
     "session": session,
@@ -123,9 +130,14 @@ POSTGRESQL: dict[str, Opener] = COMMON | {
     "unprepared": driver(prepare_threshold=None),
     "prepared at once": driver(prepare_threshold=0),
 }
+ORACLE: dict[str, Opener] = COMMON
 SQLITE_AUTOCOMMIT: dict[str, Opener] = {
     "autocommit engine": autocommit_engine,
     "isolation level None": driver(isolation_level=None),
+}
+ORACLE_AUTOCOMMIT: dict[str, Opener] = {
+    "autocommit engine": autocommit_engine,
+    "autocommit": driver(autocommit=True),
 }
 POSTGRESQL_AUTOCOMMIT: dict[str, Opener] = {
     "autocommit engine": autocommit_engine,
@@ -359,6 +371,15 @@ class TestPostgresqlKinds(EveryKind):
     kinds = POSTGRESQL
 
 
+@driver_columns
+@pytest.mark.backends("oracle")
+@pytest.mark.parametrize("kind", ORACLE)
+class TestOracleKinds(EveryKind):
+    """Oracle, through SQLAlchemy and through python-oracledb."""
+
+    kinds = ORACLE
+
+
 class EveryAutocommit:
     """What holds for connections without an open transaction: each call is one of its own."""
 
@@ -397,7 +418,7 @@ class EveryAutocommit:
                 repository.complete_many(tx, topic, dict.fromkeys([*held, Task(99, "x")], TaskDecision.SUCCESS))
             with pytest.raises(TaskStateError):
                 repository.reassign(tx, topic, dict.fromkeys(held, TaskResult.SUCCESS))
-            with pytest.raises((sqlite3.Error, psycopg.Error, sqlalchemy.exc.DBAPIError), match="refused"):
+            with pytest.raises(ERRORS, match=r"(?i)refused"):
                 repository.push_many(tx, topic, ["c", "cursed"], insertion=Insertion.REPLACE)
             assert not in_transaction(tx)
 
@@ -409,11 +430,16 @@ def in_transaction(tx: Transaction) -> bool:
     raw: Transaction = tx.connection.driver_connection if isinstance(tx, sqlalchemy.Connection) else tx
     if isinstance(raw, sqlite3.Connection):
         return raw.in_transaction
+    if hasattr(raw, "transaction_in_progress"):
+        return bool(raw.transaction_in_progress)
     return bool(raw.info.transaction_status != TransactionStatus.IDLE)
 
 
 def refuse(backend: Backend, identifier: str) -> None:
     """Let the database itself refuse tasks of that identifier."""
+    if backend.name == "oracle":
+        backend.sql(f"ALTER TABLE task ADD CONSTRAINT refused CHECK (identifier <> '{identifier}')")
+        return
     if backend.name == "sqlite":
         action = "BEGIN SELECT RAISE(ABORT, 'refused'); END"
     else:
@@ -440,6 +466,15 @@ class TestPostgresqlAutocommit(EveryAutocommit):
     """PostgreSQL connections that begin no transaction by themselves."""
 
     kinds = POSTGRESQL_AUTOCOMMIT
+
+
+@driver_columns
+@pytest.mark.backends("oracle")
+@pytest.mark.parametrize("kind", ORACLE_AUTOCOMMIT)
+class TestOracleAutocommit(EveryAutocommit):
+    """Oracle connections that commit after each statement."""
+
+    kinds = ORACLE_AUTOCOMMIT
 
 
 @pytest.mark.kinds("connection", "session")
