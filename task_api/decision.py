@@ -201,8 +201,13 @@ def _trace(exception: BaseException) -> str:
         return _single_trace(exception)
     problems = exception.exceptions
     lines = [f"{len(problems)} problems were captured:"]
-    lines += [f"- {type(problem).__name__}: {problem}" for problem in problems]
+    lines += [f"- {_title(problem)}" for problem in problems]
     return "\n\n".join(["\n".join(lines), *map(_single_trace, problems)])
+
+
+def _title(exception: BaseException) -> str:
+    # As a trace ends: it also knows what to say of an error that can't be turned into text.
+    return "".join(traceback.format_exception_only(exception)).rstrip("\n")
 
 
 def _single_trace(exception: BaseException) -> str:

@@ -28,11 +28,11 @@ class EventLoopThread:
 
     def submit(self, awaitable: Awaitable[Any]) -> "Future[Any]":
         """Begin to await, and return at once."""
-        return self._begin(_await(awaitable))
+        return self._begin(_await(awaitable), [awaitable])
 
     def gather(self, awaitables: Sequence[Awaitable[Any]]) -> list[Any]:
         """Await all at once and return what each of them gave or raised."""
-        return list(self._begin(_gather(awaitables)).result()) if awaitables else []
+        return list(self._begin(_gather(awaitables), awaitables).result()) if awaitables else []
 
     def run(self, awaitable: Awaitable[Any]) -> Any:  # noqa: ANN401 - whatever it gives
         """Await one, and raise what it raises."""
@@ -48,11 +48,13 @@ class EventLoopThread:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 
-    def _begin(self, coroutine: Coroutine[Any, Any, Any]) -> "Future[Any]":
+    def _begin(self, coroutine: Coroutine[Any, Any, Any], awaited: Sequence[Awaitable[Any]]) -> "Future[Any]":
         # Critical section: what gets into the loop before it is closed is at least cancelled.
         with self._lock:
             if self._closed:
-                coroutine.close()
+                for each in (coroutine, *awaited):
+                    if isinstance(each, Coroutine):
+                        each.close()
                 message = "the handler is closed"
                 raise ShutdownError(message)
             if self._loop is None:

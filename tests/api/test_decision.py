@@ -331,3 +331,16 @@ def test_a_retry_needs_a_time(after: Any, problem: Any) -> None:  # noqa: ANN401
     """Without a time to come back it would be lost, so that it is refused."""
     with pytest.raises(InvalidTaskError):
         TaskDecision.retry(after, problem)
+
+
+def test_problems_that_cannot_be_told_are_named() -> None:
+    """An error whose text raises takes nothing else with it (DE-04)."""
+
+    class UntellableError(Exception):
+        def __str__(self) -> str:
+            raise ZeroDivisionError
+
+    output = TaskDecision.failure(ValueError("known")).include(UntellableError()).output
+    assert output is not None
+    assert "ValueError: known" in output
+    assert "UntellableError" in output

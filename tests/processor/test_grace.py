@@ -283,6 +283,7 @@ def test_a_second_signal_ends_the_grace(backend: Backend, repository: Repository
 
         def kill() -> None:
             gate.wait()
+            eventually(lambda: worker.healthy)
             os.kill(os.getpid(), signal.SIGTERM)
             eventually(lambda: not worker.health.alive)
             os.kill(os.getpid(), signal.SIGTERM)

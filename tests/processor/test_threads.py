@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_processor import RenewingExecutor, UnavailableError
+from task_processor import RenewingExecutor, ShutdownError, UnavailableError
+from task_processor.event_loop import EventLoopThread
 from task_processor.executors import submit
 from task_processor.threads import DaemonExecutor
 from tests.processor.support import PATIENCE, Gate
@@ -77,6 +78,20 @@ def test_shutdown_waits_for_calls_or_cancels_them() -> None:
     assert all(future.done() for future in futures)
 
 
+def test_a_closed_event_loop_takes_nothing() -> None:
+    """Nothing is begun that nobody would end, and no coroutine is left behind (TM-25)."""
+    loop = EventLoopThread("task-test-loop")
+    assert loop.run(_answer()) == "answer"
+    loop.close()
+    with pytest.raises(ShutdownError):
+        loop.submit(_answer())
+    assert not any(thread.name == "task-test-loop" for thread in threading.enumerate())
+
+
+async def _answer() -> str:
+    return "answer"
+
+
 def test_a_call_that_hangs_does_not_keep_the_program() -> None:
     """The standard library's threads would (TM-B6)."""
     program = "import threading; from task_processor.threads import DaemonExecutor\n"
@@ -89,11 +104,13 @@ class Fragile(Executor):
 
     def __init__(self) -> None:
         self.broken = False
+        self.together = threading.Barrier(2)
         self.closed: list[bool] = []
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Run it here."""
         if self.broken:
+            self.together.wait(PATIENCE)
             raise BrokenExecutor
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))
@@ -117,8 +134,8 @@ def test_a_broken_executor_is_replaced() -> None:
     assert made == []
     assert executor.submit(pow, 2, 3).result(PATIENCE) == 8
     made[0].broken = True
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(lambda _: executor.submit(pow, 2, 3).result(PATIENCE), range(8))) == [8] * 8
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(lambda _: executor.submit(pow, 2, 3).result(PATIENCE), range(2))) == [8] * 2
     assert (len(made), made[0].closed) == (2, [False])
     executor.shutdown()
     assert made[1].closed == [True]
@@ -133,6 +150,7 @@ def test_an_executor_that_takes_no_work_is_unavailable(how: str) -> None:
     if how == "broken":
         executor = fragile = Fragile()
         fragile.broken = True
+        fragile.together = threading.Barrier(1)
     else:
         executor = ThreadPoolExecutor(1)
         executor.shutdown()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
-from task_processor import ShutdownError, TaskLimiter, TaskToken, batch, each
+from task_processor import ShutdownError, TaskLimiter, TaskToken, UnavailableError, batch, each
 from tests.backends.steps import info, push, states
 from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, Shaky, running
 
@@ -283,6 +285,29 @@ def test_a_cut_connection_does_not_end_the_loop(backend: Backend, repository: Re
     assert cut.wait(PATIENCE)
     found = states(backend, repository, topic)
     assert [found[task.sequence] for task in tasks] == [TaskState.SUCCEEDED] * 5
+
+
+@claims
+def test_what_can_not_begin_is_tried_again_ever_later(
+    backend: Backend, repository: Repository, topic: str, claim: Claim
+) -> None:
+    """The batch is given back, no attempt counted, and the loop does not spin (TM-B3, TM-20)."""
+    push(backend, repository, topic, "a")
+    moments: list[float] = []
+    recorder = Recorder()
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
+        moments.append(time.monotonic())
+        if len(moments) < 4:
+            message = "the printer is off"
+            raise UnavailableError(message)
+        callback(lambda _: {task: TaskDecision.success(str(task.attempt)) for task in tasks})
+
+    pause = timedelta(milliseconds=100)
+    with running(backend, repository, lambda _: PlainHandler(handle), listener=recorder, pause=pause, claim=claim):
+        [decisions] = recorder.wait("complete")
+    assert [decision.message for decision in decisions.values()] == ["1"]
+    assert all(later - earlier > 0.045 for earlier, later in pairwise(moments))
 
 
 def test_a_stop_that_takes_too_long_can_give_the_tasks_back(
