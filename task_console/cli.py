@@ -88,7 +88,9 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="topiq", message="topiq %(version)s")
-def main() -> None:
+@click.option("--url", metavar="URL", help="The database, for every command but demo; also after the command.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON; also after the command.")
+def main(url: str | None, as_json: bool) -> None:  # noqa: FBT001 - commands look them up
     """
     Ordered, transactional task queues in the SQL database you already have.
 

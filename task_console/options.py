@@ -6,6 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from task_api import INCEPTION, MAX_SEQUENCE, TaskState
 
@@ -41,14 +42,23 @@ else:
 Command: TypeAlias = "Callable[..., Any]"
 EnumT = TypeVar("EnumT", bound="Enum")
 
+
+def _or_before(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
+    """Take what stands after the command, then what stands before it, then the rest."""
+    if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE:
+        return value
+    return ctx.find_root().params.get(str(parameter.name)) or value
+
+
 url_option = click.option(
     "--url",
+    callback=_or_before,
     envvar="TOPIQ_URL",
     show_envvar=True,
     metavar="URL",
     help="The database, as SQLAlchemy writes it: sqlite:///FILE or postgresql://USER@HOST/NAME.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+json_option = click.option("--json", "as_json", is_flag=True, callback=_or_before, help="Print JSON, for scripts.")
 topic_argument = click.argument("topic")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without being asked.")
 

@@ -10,7 +10,7 @@ import os
 import selectors
 import socket
 from collections.abc import Collection
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -82,10 +82,12 @@ class _Listener:
         self._asked = False
         self._deadline = monotonic() + probe
         _limit_silence(connection.fileno(), 2 * self._patience)
-        self._bell, self._rope = socket.socketpair()
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(connection.fileno(), selectors.EVENT_READ)
-        self._selector.register(self._bell, selectors.EVENT_READ)
+        with ExitStack() as resources:
+            self._bell, self._rope = (resources.enter_context(end) for end in socket.socketpair())
+            self._selector = resources.enter_context(selectors.DefaultSelector())
+            self._selector.register(connection.fileno(), selectors.EVENT_READ)
+            self._selector.register(self._bell, selectors.EVENT_READ)
+            self._resources = resources.pop_all()
 
     def attend(self, board: Switchboard) -> None:
         """Wait for announcements until the next probe is due, and pass them on, each once."""
@@ -103,9 +105,7 @@ class _Listener:
             self._rope.send(b"\0")
 
     def close(self) -> None:
-        self._selector.close()
-        self._bell.close()
-        self._rope.close()
+        self._resources.close()
         self._connection.close()
 
     def _pass_on(self, board: Switchboard, payload: str) -> None:

@@ -218,3 +218,15 @@ def test_looking_waits_for_nobody(topiq: Topiq, backend: Backend, topic: str) ->
     writer.exec_driver_sql("UPDATE task_topic SET topic = topic")
     assert topiq.json("count") == {topic: {}}
     assert failure(invoke("count", "nothing", url=topiq.url))[0] == 5
+
+
+@pytest.mark.usefixtures("tasks")
+@pytest.mark.parametrize("before", [True, False], ids=["before the command", "after it"])
+def test_the_database_and_the_form_may_stand_before_the_command(backend: Backend, *, before: bool) -> None:
+    """What stands after it counts most, and both more than the environment."""
+    options = ["--url", backend.url, "--json"]
+    elsewhere = "sqlite:////nowhere/at/all.db"
+    arguments = [*options, "topics"] if before else ["--url", elsewhere, "topics", *options]
+    result = invoke(*arguments, url=elsewhere)
+    assert result.exit_code == 0, result.output
+    assert '"topic"' in result.stdout

@@ -149,9 +149,9 @@ def test_a_manager_works_again_after_a_restart(
             done.wait("resume", 1)
             server.off()
             server.on()
-            engine.dispose()
-            with engine.begin() as tx:
-                repository.push(tx, "topic", "after")
+            # By a connection of its own: those of the engine did not survive, which is for the manager to find out.
+            with psycopg.connect(server.url) as connection:
+                repository.push(connection, "topic", "after")
             done.wait("resume", 2)
     finally:
         manager.stop()
