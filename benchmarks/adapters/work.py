@@ -1,5 +1,6 @@
 """One worker's work as the harness follows it: when it begins, how far it is, when to stop."""
 
+import contextlib
 import resource
 import threading
 import time
@@ -97,6 +98,14 @@ class Work:
         }
 
     def _report(self) -> None:
+        with contextlib.suppress(EOFError, OSError):  # nobody is there any more
+            self._tell()
+        self.stopping.set()
+        for stop in self.on_stop:
+            stop()
+
+    def _tell(self) -> None:
+        """Tell how far it is, until the harness asks to stop or the work has ended."""
         told = 0
         while not self.stopping.wait(_TICK):
             if self._number > told:
@@ -106,9 +115,7 @@ class Work:
                 self._sizes.append(resident())
             if self._harness.poll():
                 self._harness.recv()
-                self.stopping.set()
-                for stop in self.on_stop:
-                    stop()
+                return
 
 
 def resident() -> int:

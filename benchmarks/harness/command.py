@@ -8,8 +8,9 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, Final
 
 from .agents import Agents
 from .catalogue import SYSTEMS, Database, System
@@ -18,13 +19,17 @@ from .measuring import Measuring
 from .page import insert
 from .report import report
 from .results import Results
-from .scale import FULL, QUICK
+from .scale import FULL, QUICK, Scale
 from .server import EmbeddedServer, Server
 from .subject import Place
 from .venvs import Venvs
 from .workloads import WORKLOADS, Workload
 
 __all__ = ["main"]
+
+_SETTINGS: Final = (
+    "how many tasks a workload has, such as latency=100; memory=1000000 watches a worker's memory over so many"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,10 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> tuple[Results, Path]:
-    scale = QUICK if options.quick else FULL
-    scale = replace(scale, limit=options.limit or scale.limit, history=tuple(options.history or scale.history))
-    if options.memory:
-        scale = replace(scale, memory=options.memory)
+    scale = _scale(options)
     systems = _chosen_systems(options)
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,6 +81,26 @@ def _run(options: argparse.Namespace) -> tuple[Results, Path]:
         measuring.run(systems, _chosen_workloads(options), 1 if options.quick else options.repeats)
     shutil.rmtree(folder / "sqlite", ignore_errors=True)
     return results, path
+
+
+def _scale(options: argparse.Namespace) -> Scale:
+    scale = QUICK if options.quick else FULL
+    changes: dict[str, Any] = dict(options.set)
+    if options.limit:
+        changes["limit"] = options.limit
+    if options.history:
+        changes["history"] = tuple(options.history)
+    return replace(scale, **changes)
+
+
+def _setting(text: str) -> tuple[str, int]:
+    """Read ``name=number``, where the name is one of those in `Scale` that stand for a number of tasks."""
+    name, _, value = text.partition("=")
+    known = [field.name for field in fields(Scale) if isinstance(getattr(FULL, field.name), int | None)]
+    if name not in known or not value.isdecimal():
+        message = f"{text!r} is not NAME=NUMBER with one of {', '.join(known)}"
+        raise argparse.ArgumentTypeError(message)
+    return name, int(value)
 
 
 def _chosen_systems(options: argparse.Namespace) -> list[System]:
@@ -125,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, default=3, metavar="N", help="how often everything is measured (3)")
     add("--limit", type=float, metavar="SECONDS", help="how long a single measurement takes at most (30)")
     add("--history", type=int, action="append", metavar="N", help="finished tasks stored; again for more (1000000)")
-    add("--memory", type=int, metavar="N", help="watch a worker's memory over so many tasks, such as 1000000")
+    add("--set", type=_setting, action="append", default=[], metavar="NAME=NUMBER", help=_SETTINGS)
     add("--postgresql", metavar="URL", help="use this server, as a superuser, instead of a new one")
     default = Path(tempfile.gettempdir()) / "topiq-benchmarks"
     add("--folder", type=Path, default=default, help=f"environments, logs, database files ({default})")

@@ -1,7 +1,7 @@
 """The report of a run, in Markdown."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from .catalogue import Database, System
 from .chart import chart
@@ -10,6 +10,8 @@ from .metrics import Metric, Table, metrics
 from .results import Results, formatted
 
 __all__ = ["report"]
+
+_MEDIANS: Final = "Medians, and in brackets their ratio to raw where there is one."
 
 
 def report(results: Results) -> str:
@@ -24,6 +26,8 @@ def report(results: Results) -> str:
                 parts.append(_part("### Spread of the repeats", _spread(results, database, systems)))
     if judged := list(_judged(results)):
         parts.append(_part("## Goals", judged))
+    if unaccounted := list(_unaccounted(results)):
+        parts.append(_part("## Handled twice, or not at all", unaccounted))
     if results.failures:
         parts.append(_part("## Left out", _failures(results)))
     return "\n\n".join(parts) + "\n"
@@ -39,16 +43,9 @@ def _about(about: dict[str, Any]) -> list[str]:
 
 def _tables(results: Results, database: Database, systems: Sequence[System]) -> Iterator[str]:
     for table in Table:
-        columns = _columns(results, database, systems, table)
-        if columns:
-            yield from (
-                f"### {table.value}",
-                "",
-                "The median, and in brackets its ratio to raw where there is one.",
-                "",
-            )
-            yield from _grid(systems, columns, lambda system, metric: _cell(results, database, system, metric))
-            yield ""
+        if columns := _columns(results, database, systems, table):
+            grid = _grid(systems, columns, lambda system, metric: _cell(results, database, system, metric))
+            yield _part(f"### {table.value}", [_MEDIANS, "", *grid])
 
 
 def _columns(results: Results, database: Database, systems: Sequence[System], table: Table) -> list[Metric]:
@@ -109,3 +106,10 @@ def _verdict(verdict: Verdict) -> str:
 def _failures(results: Results) -> Iterator[str]:
     for failure in results.failures:
         yield f"- {failure.system} ({failure.database}), {failure.workload}, repeat {failure.repeat}: {failure.summary}"
+
+
+def _unaccounted(results: Results) -> Iterator[str]:
+    """Where what was handled and what is left, as the queue says, are not what was given."""
+    for sample in results.samples:
+        if number := sample.details.get("unaccounted"):
+            yield f"- {sample.system} ({sample.database}), {sample.metric}, repeat {sample.repeat}: {number:+,}"

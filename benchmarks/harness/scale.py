@@ -63,7 +63,7 @@ FULL: Final = Scale(
     known=20_000,
     topics=100,
     memory=0,
-    limit=30,
+    limit=30.0,
 )
 
 QUICK: Final = Scale(
@@ -83,5 +83,5 @@ QUICK: Final = Scale(
     known=500,
     topics=3,
     memory=1000,
-    limit=10,
+    limit=10.0,
 )

@@ -37,8 +37,11 @@ def _rate(metric: str, done: dict[str, float]) -> Measured:
     return Measured(metric, done["number"] / done["seconds"], done)
 
 
-def _drained(metric: str, drained: Drained, number: int) -> Measured:
+def _drained(metric: str, drained: Drained, number: int, *, others: int = 0) -> Measured:
+    """The rate of a drain; beside the tasks that were given, there may be others that nobody can take."""
     details = {"number": drained.number, "seconds": drained.seconds, "given": number, "left": drained.left}
+    if drained.left is not None:
+        details["unaccounted"] = number + others - drained.number - drained.left
     return Measured(metric, drained.rate, details)
 
 
@@ -149,7 +152,7 @@ def _singular(subject: Subject) -> Iterator[Measured]:
                 agent.call("block", number=blocked)
             agent.call("push_hot", number=number, identifiers=scale.hot)
         subject.tidy()
-        yield _drained(metric, subject.drain(number, singular=True), number)
+        yield _drained(metric, subject.drain(number, singular=True), number, others=blocked)
 
 
 def _replace(subject: Subject) -> Iterator[Measured]:

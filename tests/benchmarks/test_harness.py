@@ -75,8 +75,7 @@ def test_report_has_figures_ratios_verdicts_and_failures() -> None:
     found.failures.append(Failure(POSTGRESQL.value, "pgmq", "drain", 1, "Traceback\nno such thing"))
     text = report(found)
     assert "- machine: a small one\n" in text
-    assert "| raw | 40,000 |\n" in text
-    assert "| topiq | 30,000 (0.75) |\n" in text
+    assert "| | drain, 1 worker, /s |\n|---|---:|\n| raw | 40,000 |\n| topiq | 30,000 (0.75) |\n" in text
     assert "| topiq | 13% |\n" in text
     assert "| PostgreSQL | drain x1 ÷ raw | ≥ 0.75 | 0.75 reached |\n" in text
     assert "- pgmq (PostgreSQL), drain, repeat 1: no such thing\n" in text
