@@ -8,6 +8,7 @@ million finished tasks as with ten thousand, and while an old snapshot keeps eve
 from __future__ import annotations
 
 import json
+import time
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -250,16 +251,25 @@ def test_long_queues_of_few_identifiers_cost_no_pages(
                 for _ in range(length):
                     subject.push(20, "hot")
                 subject.vacuum()
-                for _ in range(3):
-                    tasks = _poll_hot(subject.repository, connection)
-                    connection.commit()
-                    subject.repository.complete_many(connection, TOPIC, dict.fromkeys(tasks, TaskDecision.SUCCESS))
-                    connection.commit()
-                    assert len(tasks) == 20
+                tasks = _poll_hot(subject.repository, connection)
+                connection.commit()
+                subject.repository.complete_many(connection, TOPIC, dict.fromkeys(tasks, TaskDecision.SUCCESS))
+                connection.commit()
+                _learn(subject)
                 pages.append(subject.cost(_poll_hot).pages)
 
     short, long = pages
     assert long <= 1.7 * short + 20
+
+
+def _learn(subject: Subject) -> None:
+    """Poll until the repository knows the queues: transactions of others on this server can put that off."""
+    deadline = time.monotonic() + 60
+    dialect: Any = subject.repository._dialect  # noqa: SLF001 - where it is known
+    while not dialect._backlogs[TOPIC].known[1]:  # noqa: SLF001
+        assert time.monotonic() < deadline, "the queues never came to be known"
+        assert len(_poll_hot(subject.repository, subject.connection)) == 20
+        subject.connection.rollback()
 
 
 def _poll_hot(repository: PostgresTaskRepository, tx: Any) -> list[Task]:  # noqa: ANN401
