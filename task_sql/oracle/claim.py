@@ -23,7 +23,7 @@ from typing import Final
 from task_api import Claim, Condition, Order
 
 from ..statements import ClaimStatements
-from .sql import NOW, READ, Chosen, from_now, given
+from .sql import NOW, READ, READ_CLAIMED, Chosen, from_now, given
 
 __all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "SLOTS", "TRY_SLOTS"]
 
@@ -54,7 +54,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 """,
 }
-_READS: Final = {Claim.COMMITTED: READ[""], Claim.TRANSACTION: READ["claimed"]}
+_READS: Final = {Claim.COMMITTED: READ, Claim.TRANSACTION: READ_CLAIMED}
 
 
 def _ready(order: Order, columns: str, more: str = "") -> str:
@@ -154,6 +154,6 @@ FOR UPDATE
 UPDATE task t SET t.owner = :owner, t.token = t.token + 1, t.polled = {NOW}, t.lease = {from_now("lease")}
 WHERE t.topic = :topic AND t.sequence = :sequence
 """,
-        READ[""],
+        READ,
     ),
 )

@@ -5,7 +5,7 @@ from typing import Final
 from task_api import Claim
 
 from ..statements import HoldStatements
-from .sql import NOW, Whole, due, from_now, given
+from .sql import DUE, NOW, Whole, from_now, given
 
 __all__ = ["HOLD"]
 
@@ -42,7 +42,7 @@ WHERE t.topic = :topic AND {_AMONG[claim]} IN (
 
 
 _COMPLETE: Final = {
-    claim: _update(claim, f"{_TAKEN[claim]}t.state = :state, t.completed = {NOW}, t.due = {due}, t.output = :output")
+    claim: _update(claim, f"{_TAKEN[claim]}t.state = :state, t.completed = {NOW}, t.due = {DUE}, t.output = :output")
     for claim in Claim
 }
 

@@ -10,7 +10,7 @@ from typing import Final
 from task_api import Insertion
 
 from ..statements import PushStatements
-from .sql import Chosen, due, given
+from .sql import DUE, Chosen, given
 
 __all__ = ["DRAW", "LOCK", "PUSH", "UNLOCK"]
 
@@ -31,7 +31,7 @@ FOR UPDATE
 
 _INSERT: Final = f"""
 INSERT INTO task (topic, identifier, reference, state, due, input)
-VALUES (:topic, :identifier, :reference, :state, {due}, :input)
+VALUES (:topic, :identifier, :reference, :state, {DUE}, :input)
 RETURNING sequence INTO :sequence
 """
 _REDUNDANT: Final = "UPDATE task t SET t.state = 8, t.descent = GREATEST(t.descent, t.state)"

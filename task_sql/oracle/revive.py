@@ -33,7 +33,7 @@ def _state(state: TaskState) -> str:
 
 
 def _read(state: TaskState) -> str:
-    return f"{READ['']}WHERE {_state(state)}\n"
+    return f"{READ}WHERE {_state(state)}\n"
 
 
 @lru_cache
@@ -105,7 +105,7 @@ WHERE t.topic = :topic AND {_AMONG} AND t.state BETWEEN 2 AND 6
 ORDER BY t.sequence
 FOR UPDATE
 """,
-        read=READ[""],
+        read=READ,
     ),
     by_state=_by_state,
     reset=f"""

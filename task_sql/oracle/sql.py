@@ -7,7 +7,19 @@ each element; a query reads such lists as a table, from one JSON text in ``:give
 
 from typing import Final, Self
 
-__all__ = ["NOW", "READ", "ROW", "Chosen", "Present", "Whole", "due", "from_now", "given", "moment"]
+__all__ = [
+    "DUE",
+    "NOW",
+    "READ",
+    "READ_CLAIMED",
+    "ROW",
+    "Chosen",
+    "Present",
+    "Whole",
+    "from_now",
+    "given",
+    "moment",
+]
 
 
 class Chosen(str):  # noqa: SLOT000 - it has attributes
@@ -56,7 +68,7 @@ def from_now(parameter: str) -> str:
     return f"{NOW} + NUMTODSINTERVAL(:{parameter}, 'SECOND')"
 
 
-due: Final = f"COALESCE({moment('due')}, {from_now('delay')})"
+DUE: Final = f"COALESCE({moment('due')}, {from_now('delay')})"
 """A due time, as SQL: the moment or the time from now."""
 
 
@@ -78,5 +90,8 @@ JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 """
 
 
-READ: Final = {"": _read(ROW), "claimed": _read("t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1")}
-"""Given tasks as they are; and as they will be once a transactional claim is decided."""
+READ: Final = _read(ROW)
+"""Given tasks as they are: topic, sequence."""
+
+READ_CLAIMED: Final = _read("t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1")
+"""Given tasks as they will be once a transactional claim is decided: topic, sequence."""
