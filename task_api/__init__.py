@@ -2,7 +2,10 @@
 
 from .claim import Claim
 from .decision import TaskDecision, combine_decisions, merge_decisions
+from .dependency import Dependency, NamedTask, TaskDependencies
 from .errors import (
+    AccessError,
+    DependencyCycleError,
     InvalidTaskError,
     LostTaskError,
     SchemaError,
@@ -12,9 +15,11 @@ from .errors import (
     UnknownOwnerError,
     UnknownTopicError,
 )
+from .graph import GraphItem, TaskGraph, chain, chord, group
 from .juncture import Junction, TaskJuncture
 from .listing import Counting, Direction, Listing, Snapshot, Summary
 from .notifier import NOTIFIER_PATIENCE, Notifiable, ProcessorNotifier
+from .ref import OnAbort, TaskRef
 from .repository import TaskRepository
 from .reviver import Revivification, TaskReviver
 from .sink import Insertion, TaskSink
@@ -42,16 +47,22 @@ __all__ = [
     "REFERENCE_LENGTH",
     "REVIVABLE",
     "TOPIC_LENGTH",
+    "AccessError",
     "Claim",
     "Condition",
     "Counting",
+    "Dependency",
+    "DependencyCycleError",
     "Direction",
+    "GraphItem",
     "Insertion",
     "InvalidTaskError",
     "Junction",
     "Listing",
     "LostTaskError",
+    "NamedTask",
     "Notifiable",
+    "OnAbort",
     "Order",
     "ProcessorNotifier",
     "Revivification",
@@ -61,9 +72,12 @@ __all__ = [
     "Task",
     "TaskCreation",
     "TaskDecision",
+    "TaskDependencies",
     "TaskError",
+    "TaskGraph",
     "TaskInfo",
     "TaskJuncture",
+    "TaskRef",
     "TaskRepository",
     "TaskResult",
     "TaskResultError",
@@ -74,6 +88,9 @@ __all__ = [
     "TaskStateError",
     "UnknownOwnerError",
     "UnknownTopicError",
+    "chain",
+    "chord",
     "combine_decisions",
+    "group",
     "merge_decisions",
 ]

@@ -9,7 +9,9 @@ Every error that topiq raises on purpose.
     ├── UnknownOwnerError     .owner is not registered
     ├── LostTaskError         .tasks are not held by this owner with this token
     ├── TaskStateError        .tasks are in no state that allows the call
-    └── SchemaError           no schema, or one of another version
+    ├── DependencyCycleError  .tasks would wait for each other
+    ├── SchemaError           no schema, or one of another version
+    └── AccessError           the database user may not do this
     TaskResultError           raised by work to choose a result; not an error of the library
 """
 
@@ -20,9 +22,12 @@ from .state import TaskResult
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .ref import TaskRef
     from .task import Task
 
 __all__ = [
+    "AccessError",
+    "DependencyCycleError",
     "InvalidTaskError",
     "LostTaskError",
     "SchemaError",
@@ -86,6 +91,9 @@ class _TasksError(TaskError):
         self.tasks = frozenset(tasks)
         super().__init__(topic, self.tasks)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"  # the tasks would show their inputs
+
     def __str__(self) -> str:
         shown = ", ".join(f"{task.identifier!r} ({task.sequence})" for task in sorted(self.tasks)[:_SHOWN])
         more = f" and {len(self.tasks) - _SHOWN} more" if len(self.tasks) > _SHOWN else ""
@@ -104,8 +112,28 @@ class TaskStateError(_TasksError):
     _reason = "missing in the topic or in no state that allows this call"
 
 
+class DependencyCycleError(TaskError):
+    """Tasks would wait for each other for ever."""
+
+    tasks: "tuple[TaskRef, ...]"
+    """The tasks, each of which would wait for the next, and the last for the first."""
+
+    def __init__(self, tasks: "Iterable[TaskRef]") -> None:
+        self.tasks = tuple(tasks)
+        super().__init__(self.tasks)
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(str, self.tasks[:_SHOWN]))
+        more = f" and {len(self.tasks) - _SHOWN} more" if len(self.tasks) > _SHOWN else ""
+        return f"these tasks would wait for each other for ever: {shown}{more}; nothing was changed"
+
+
 class SchemaError(TaskError):
     """The database holds no schema, or one that this version of the code does not speak."""
+
+
+class AccessError(TaskError):
+    """The database refuses a call to the user who is connected; the transaction is to be rolled back."""
 
 
 class TaskResultError(Exception):

@@ -1,9 +1,10 @@
-"""The whole of a repository: sink, source, reviver and juncture, and what operators need."""
+"""The whole of a repository: sink, source, reviver, juncture and dependencies, and what operators need."""
 
 from collections.abc import Collection, Mapping
 from datetime import date, datetime, timedelta
 from typing import Protocol, TypeVar
 
+from .dependency import TaskDependencies
 from .juncture import TaskJuncture
 from .listing import Counting, Direction, Listing, Snapshot, Summary
 from .reviver import TaskReviver
@@ -17,7 +18,7 @@ __all__ = ["TaskRepository"]
 T = TypeVar("T", contravariant=True)
 
 
-class TaskRepository(TaskSink[T], TaskSource[T], TaskReviver[T], TaskJuncture[T], Protocol[T]):
+class TaskRepository(TaskSink[T], TaskSource[T], TaskReviver[T], TaskJuncture[T], TaskDependencies[T], Protocol[T]):
     """
     A topic-based, ordered queue in a database.
 
@@ -58,12 +59,28 @@ class TaskRepository(TaskSink[T], TaskSource[T], TaskReviver[T], TaskJuncture[T]
         """Forget other owners that have not beaten for ``timeout`` and that no task names; return how many."""
         ...
 
-    def eject(self, tx: T, topic: str, task: Task, *, lease: timedelta | None = None) -> Task:
+    def eject(
+        self,
+        tx: T,
+        topic: str,
+        task: Task,
+        *,
+        lease: timedelta | None = None,
+        states: Collection[TaskState] = (TaskState.ACTIVE,),
+    ) -> Task:
         """
-        Take an ACTIVE task over at once, whoever holds it.
+        Take a task over at once, whoever holds it.
+
+        Args:
+            tx: The caller's transaction.
+            topic: The task's topic.
+            task: The task.
+            lease: The length of the new claim.
+            states: In which states it may be; without them, only ACTIVE. From another state it is brought back and
+                claimed in one, and the attempt is counted, as by a poll.
 
         Raises:
-            TaskStateError: the task is missing or not ACTIVE.
+            TaskStateError: the task is missing, in none of the states, or waits for others.
             UnknownOwnerError: the owner is not registered.
 
         """
@@ -139,6 +156,23 @@ class TaskRepository(TaskSink[T], TaskSource[T], TaskReviver[T], TaskJuncture[T]
 
         A sequence is exclusive, so that the last one of a page starts the next. A moment is inclusive: forward
         from the first task created at or after it, backward from the last created at or before it.
+        """
+        ...
+
+    def between(self, tx: T, topic: str, low: str | None, high: str | None, *, lock: bool = False) -> list[TaskInfo]:
+        """
+        Return the tasks with identifiers from ``low`` on and below ``high``, by identifier, then by sequence.
+
+        Args:
+            tx: The caller's transaction.
+            topic: Their topic.
+            low: The lowest identifier, by code points; None for no bound.
+            high: The identifier that they are below, by code points; None for no bound.
+            lock: Keep all of them as they are until the transaction ends: nobody else can claim or decide one.
+
+        Raises:
+            TaskStateError: with ``lock``, some are locked by others, which is not waited for.
+
         """
         ...
 

@@ -22,6 +22,8 @@ class Insertion(Enum):
     """READY, EXPIRED, FAILED, SUSPENDED, FILTERED and SUCCEEDED ones become REDUNDANT."""
     DELETE = "DELETE"
     """All are deleted."""
+    UNIQUE = "UNIQUE"
+    """Nothing, and if there is one that is neither REDUNDANT nor RECREATED, it is returned and nothing is pushed."""
 
 
 class TaskSink(Protocol[T]):
@@ -50,6 +52,7 @@ class TaskSink(Protocol[T]):
         Push tasks, given as identifiers, creations, or a mapping from identifier to input, in their order.
 
         Of several creations with one identifier only the last stays READY (or SUSPENDED) unless they are
-        appended: the earlier ones are stored REDUNDANT, and with DELETE they are not stored nor returned.
+        appended: the earlier ones are stored REDUNDANT, and with DELETE they are not stored nor returned. With UNIQUE
+        only the first is stored, unless there is one already; that one stands for all of them in what is returned.
         """
         ...

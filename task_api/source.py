@@ -83,6 +83,24 @@ class TaskSource(Protocol[T]):
         """Claim up to ``size`` tasks, in order; fewer only when no more are eligible. See `poll`."""
         ...
 
+    def poll_between(
+        self,
+        tx: T,
+        topic: str,
+        low: str | None,
+        high: str | None,
+        *,
+        lease: timedelta | None = None,
+        claim: Claim = Claim.COMMITTED,
+    ) -> Task | None:
+        """
+        Claim the READY task of the lowest identifier from ``low`` on and below ``high``, whatever its place.
+
+        Identifiers are compared by their code points, None is no bound. Tasks that others have claimed or locked are
+        passed over, never waited for. See `poll`.
+        """
+        ...
+
     def complete(self, tx: T, topic: str, task: Task, decision: TaskDecision = TaskDecision.SUCCESS) -> None:
         """Decide one held task. See `complete_many`."""
         ...

@@ -1,12 +1,14 @@
 """The values that go in and out of a repository."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from datetime import MAXYEAR, MINYEAR, datetime, timedelta
 from functools import total_ordering
-from typing import Final, Self
+from typing import Final, Self, cast
 
 from .claim import Claim
 from .errors import InvalidTaskError
+from .ref import OnAbort, TaskRef
 from .state import TaskState
 
 __all__ = [
@@ -22,6 +24,8 @@ __all__ = [
     "TaskInfo",
     "checked_due",
     "checked_name",
+    "checked_ref",
+    "new_task",
     "present",
 ]
 
@@ -97,7 +101,7 @@ def checked_due(due: object) -> datetime | timedelta | None:
     return due
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class TaskCreation:
     """A task to be pushed. Equal when identifier and input are."""
 
@@ -111,18 +115,50 @@ class TaskCreation:
     """Whether the task starts SUSPENDED, until a junction releases it."""
     due: datetime | timedelta | None = field(default=None, compare=False)
     """When the task becomes READY: an aware moment, or a time from now by the database's clock."""
+    after: "tuple[TaskRef | Task, ...]" = field(default=(), compare=False)
+    """The tasks that it waits for, SUSPENDED. One without a topic belongs to the topic that this one is pushed to."""
+    on_abort: OnAbort = field(default=OnAbort.CASCADE, compare=False)
+    """What becomes of it when one of those fails."""
+
+    def __init__(  # noqa: PLR0917 - the fields
+        self,
+        identifier: str,
+        input: str | None = None,  # noqa: A002 - the field
+        reference: str | None = None,
+        suspended: bool = False,  # noqa: FBT001, FBT002 - the field
+        due: datetime | timedelta | None = None,
+        after: "tuple[TaskRef | Task, ...]" = (),
+        on_abort: OnAbort = OnAbort.CASCADE,
+    ) -> None:
+        # By the setters of the fields, since a frozen class would look each of them up by its name.
+        _set_identifier(self, identifier)
+        _set_input(self, input)
+        _set_reference(self, reference)
+        _set_suspended(self, suspended)
+        _set_due(self, due)
+        _set_after(self, after)
+        _set_on_abort(self, on_abort)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         checked_name("identifier", self.identifier, IDENTIFIER_LENGTH)
-        object.__setattr__(self, "input", present(self.input, "input"))
-        reference = present(self.reference, "reference")
-        if reference is not None:
-            checked_name("reference", reference, REFERENCE_LENGTH)
-        object.__setattr__(self, "reference", reference)
+        if self.input is not None and present(self.input, "input") is None:
+            object.__setattr__(self, "input", None)
+        if self.reference is not None:
+            if present(self.reference, "reference") is None:
+                object.__setattr__(self, "reference", None)
+            else:
+                checked_name("reference", self.reference, REFERENCE_LENGTH)
         if not isinstance(self.suspended, bool):
             message = f"suspended must be True or False, not {self.suspended!r}"
             raise InvalidTaskError(message)
-        checked_due(self.due)
+        if self.due is not None:
+            checked_due(self.due)
+        if self.after != ():
+            object.__setattr__(self, "after", _checked_after(self.after))
+        if not isinstance(self.on_abort, OnAbort):
+            message = f"on_abort must be an OnAbort, not {self.on_abort!r}"
+            raise InvalidTaskError(message)
 
     def with_input(self, input: str | None) -> Self:  # noqa: A002 - the field's own name
         """Return a copy with another input."""
@@ -139,6 +175,15 @@ class TaskCreation:
     def with_due(self, due: datetime | timedelta | None) -> Self:
         """Return a copy with another due time."""
         return replace(self, due=due)
+
+    def with_after(self, *after: "TaskRef | Task", on_abort: OnAbort | None = None) -> Self:
+        """Return a copy that waits for other tasks."""
+        return replace(self, after=after, on_abort=self.on_abort if on_abort is None else on_abort)
+
+
+_set_identifier, _set_input, _set_reference, _set_suspended, _set_due, _set_after, _set_on_abort = (
+    getattr(TaskCreation, each.name).__set__ for each in fields(TaskCreation)
+)
 
 
 @total_ordering
@@ -158,6 +203,8 @@ class Task:
     """The number of this claim; only the holder of the latest one decides."""
     claim: Claim = Claim.COMMITTED
     """How it is held."""
+    failed: int = 0
+    """How many of the tasks that it waited for failed, where it runs nevertheless."""
 
     def __eq__(self, other: object) -> bool:
         return self.sequence == other.sequence if isinstance(other, Task) else NotImplemented
@@ -170,6 +217,35 @@ class Task:
 
     def __str__(self) -> str:
         return f"{self.identifier} ({self.sequence})"
+
+
+class _Draft:
+    """A task while its fields are set: to set those of a frozen class takes three times as long."""
+
+    __slots__ = Task.__slots__
+
+    def __init__(  # noqa: PLR0917 - the fields
+        self,
+        sequence: int,
+        identifier: str,
+        input: str | None = None,  # noqa: A002 - the field
+        attempt: int = 0,
+        token: int = 0,
+        claim: Claim = Claim.COMMITTED,
+        failed: int = 0,
+    ) -> None:
+        self.sequence = sequence
+        self.identifier = identifier
+        self.input = input
+        self.attempt = attempt
+        self.token = token
+        self.claim = claim
+        self.failed = failed
+        self.__class__ = Task  # type: ignore[assignment]
+
+
+new_task: Final = cast("type[Task]", _Draft)
+"""Makes a task as its class does; for those who make many."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -200,3 +276,30 @@ class TaskInfo(Task):
     """The sequence of the task that this one was recreated from."""
     output: str | None = None
     """The message or trace of its decision."""
+
+
+def checked_ref(ref: object, topic: str | None = None) -> TaskRef:
+    """Return the name of a task; one that has no topic is taken to belong to the given one."""
+    if isinstance(ref, TaskInfo | TaskRef):
+        topic = ref.topic
+    elif not isinstance(ref, Task) or topic is None:
+        message = f"a task is named by a TaskRef or a TaskInfo, not by {type(ref).__name__}"
+        raise InvalidTaskError(message)
+    checked_name("topic", topic, TOPIC_LENGTH)
+    sequence = ref.sequence
+    if not isinstance(sequence, int) or isinstance(sequence, bool) or not 0 <= sequence <= MAX_SEQUENCE:
+        message = f"a task's sequence is the number that a push gave it, not {sequence!r}"
+        raise InvalidTaskError(message)
+    return TaskRef(topic, sequence)
+
+
+def _checked_after(after: object) -> tuple[TaskRef | Task, ...]:
+    if isinstance(after, str) or not isinstance(after, Iterable):
+        message = f"after must be the tasks to wait for, in a tuple, not {type(after).__name__}"
+        raise InvalidTaskError(message)
+    refs = tuple(after)
+    for ref in refs:
+        if not isinstance(ref, TaskRef | Task):
+            message = f"after must be TaskRef, TaskInfo or Task, not {type(ref).__name__}"
+            raise InvalidTaskError(message)
+    return refs

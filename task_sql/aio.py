@@ -5,9 +5,11 @@ There is one implementation. SQLAlchemy runs it on the connection's own synchron
 does (``run_sync``), so that nothing blocks and no statement exists twice.
 """
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
 
 from task_api import (
     FINISHED,
@@ -16,11 +18,13 @@ from task_api import (
     Claim,
     Condition,
     Counting,
+    Dependency,
     Direction,
     Insertion,
     InvalidTaskError,
     Junction,
     Listing,
+    NamedTask,
     Order,
     Revivification,
     Snapshot,
@@ -28,11 +32,17 @@ from task_api import (
     Task,
     TaskCreation,
     TaskDecision,
+    TaskGraph,
     TaskInfo,
+    TaskRef,
     TaskRepository,
     TaskResult,
     TaskState,
 )
+from task_api.task import checked_ref
+
+from .alarm import Alarm, engine_of
+from .waiting import Patience, SqlWaiting
 
 if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession, async_scoped_session
@@ -125,6 +135,19 @@ class AsyncTaskRepository:
             claim=claim,
             strict=strict,
         )
+
+    async def poll_between(
+        self,
+        tx: AsyncTransaction,
+        topic: str,
+        low: str | None,
+        high: str | None,
+        *,
+        lease: timedelta | None = None,
+        claim: Claim = Claim.COMMITTED,
+    ) -> Task | None:
+        """Claim the READY task of the lowest identifier from ``low`` on and below ``high``."""
+        return await _run(tx, self._repository.poll_between, topic, low, high, lease=lease, claim=claim)
 
     async def complete(
         self, tx: AsyncTransaction, topic: str, task: Task, decision: TaskDecision = TaskDecision.SUCCESS
@@ -222,9 +245,17 @@ class AsyncTaskRepository:
         """Forget silent owners that no task names."""
         return await _run(tx, self._repository.purge_owners, timeout)
 
-    async def eject(self, tx: AsyncTransaction, topic: str, task: Task, *, lease: timedelta | None = None) -> Task:
+    async def eject(
+        self,
+        tx: AsyncTransaction,
+        topic: str,
+        task: Task,
+        *,
+        lease: timedelta | None = None,
+        states: Collection[TaskState] = (TaskState.ACTIVE,),
+    ) -> Task:
         """Take an ACTIVE task over at once, whoever holds it."""
-        return await _run(tx, self._repository.eject, topic, task, lease=lease)
+        return await _run(tx, self._repository.eject, topic, task, lease=lease, states=states)
 
     async def initialize(self, tx: AsyncTransaction, topic: str) -> bool:
         """Make a topic known; tell whether it is new."""
@@ -307,6 +338,12 @@ class AsyncTaskRepository:
             listing=listing,
         )
 
+    async def between(
+        self, tx: AsyncTransaction, topic: str, low: str | None, high: str | None, *, lock: bool = False
+    ) -> list[TaskInfo]:
+        """Return the tasks with identifiers from ``low`` on and below ``high``."""
+        return await _run(tx, self._repository.between, topic, low, high, lock=lock)
+
     async def count(
         self,
         tx: AsyncTransaction,
@@ -344,6 +381,50 @@ class AsyncTaskRepository:
     async def resolve(self, tx: AsyncTransaction, moment: datetime | date, *, preceding: bool = False) -> int:
         """Turn a moment into a sequence, over all topics."""
         return await _run(tx, self._repository.resolve, moment, preceding=preceding)
+
+    async def depend(self, tx: AsyncTransaction, dependencies: Iterable[Dependency]) -> None:
+        """Let tasks wait for others, all of them or none."""
+        await _run(tx, self._repository.depend, dependencies)
+
+    async def predecessors(self, tx: AsyncTransaction, ref: NamedTask) -> list[TaskRef]:
+        """Return the tasks that this one waits for or waited for."""
+        return await _run(tx, self._repository.predecessors, ref)
+
+    async def dependents(self, tx: AsyncTransaction, ref: NamedTask) -> list[TaskRef]:
+        """Return the tasks that wait or waited for this one."""
+        return await _run(tx, self._repository.dependents, ref)
+
+    async def push_graph(self, tx: AsyncTransaction, topic: str, graph: TaskGraph | TaskCreation | str) -> list[Task]:
+        """Push a graph of tasks; return them in the order given."""
+        return await _run(tx, self._repository.push_graph, topic, graph)
+
+    async def wait(
+        self,
+        dispatcher: Callable[[], AbstractAsyncContextManager[AsyncTransaction]],
+        ref: NamedTask,
+        timeout: timedelta | None = None,  # noqa: ASYNC109 - the same as in TaskRepository
+    ) -> TaskInfo:
+        """Return the task as soon as it is decided, at once if it is."""
+        named = checked_ref(ref)
+        patience = Patience(named, timeout)
+        loop, rung = asyncio.get_running_loop(), asyncio.Event()
+        alarm = Alarm(named.topic, lambda: loop.call_soon_threadsafe(rung.set))
+        look = cast("SqlWaiting[Any]", self._repository).look
+        try:
+            while True:
+                async with dispatcher() as tx:
+                    info, named = await _run(tx, look, named)
+                    engine = engine_of(tx)
+                if info:
+                    return info
+                pause = patience.pause(alarmed=alarm.set_up)
+                if not await asyncio.to_thread(alarm.listen, engine):
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(pause):
+                            await rung.wait()
+                    rung.clear()
+        finally:
+            await asyncio.to_thread(alarm.close)
 
     async def refresh(self, tx: AsyncTransaction) -> None:
         """Ask the database to renew its statistics on the tables."""

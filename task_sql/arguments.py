@@ -1,11 +1,11 @@
 """Arguments are judged before any statement runs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
 from typing import Final, TypeVar
 
-from task_api import MAX_SEQUENCE, TOPIC_LENGTH, InvalidTaskError, Task
+from task_api import MAX_SEQUENCE, TOPIC_LENGTH, Claim, InvalidTaskError, Task, TaskState
 from task_api.task import SPAN, checked_name
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "checked_lease",
     "checked_moment",
     "checked_size",
+    "checked_states",
     "checked_task",
     "checked_tasks",
     "checked_text",
@@ -40,6 +41,16 @@ def checked_enum(kind: type[EnumT], value: object) -> EnumT:
     names = ", ".join(f"{kind.__name__}.{member.name}" for member in kind)
     message = f"{value!r} is none of {names}"
     raise InvalidTaskError(message)
+
+
+def checked_states(states: object) -> frozenset[TaskState]:
+    """Return states, of which there may be one."""
+    if isinstance(states, TaskState):
+        states = (states,)
+    if not isinstance(states, Collection) or isinstance(states, str):
+        message = f"states must be a collection of TaskState, not {type(states).__name__}"
+        raise InvalidTaskError(message)
+    return frozenset(checked_enum(TaskState, state) for state in states)
 
 
 def checked_size(size: object) -> int:
@@ -102,10 +113,14 @@ def checked_task(task: object) -> Task:
     if not isinstance(task, Task):
         message = f"{task!r} is not a Task; pass what a push, a poll or a page returned"
         raise InvalidTaskError(message)
-    checked_bound("a task's sequence", task.sequence)
-    if not isinstance(task.token, int) or isinstance(task.token, bool) or not 0 <= task.token <= _TOKENS:
-        message = f"a task's token is the number that a poll gave it, not {task.token!r}"
+    sequence, token = task.sequence, task.token
+    if type(sequence) is not int or not 0 <= sequence <= MAX_SEQUENCE:
+        checked_bound("a task's sequence", sequence)
+    if not isinstance(token, int) or isinstance(token, bool) or not 0 <= token <= _TOKENS:
+        message = f"a task's token is the number that a poll gave it, not {token!r}"
         raise InvalidTaskError(message)
+    if not isinstance(task.claim, Claim):
+        checked_enum(Claim, task.claim)
     return task
 
 

@@ -1,22 +1,39 @@
 """What the one algorithm needs from a database besides its statements."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import ClassVar, TypeAlias
+from time import monotonic
+from typing import ClassVar, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from task_api import Claim, Condition, Order, SchemaError, TaskState
+from task_api import Claim, Condition, Order, SchemaError, TaskRef, TaskState
 
+from .refs import by_topic
 from .schema.layout import VERSION, Layout
 from .statements import Statements
 from .transaction import Parameters, Row, Transaction, adapt
 
-__all__ = ["Decided", "Dialect", "Poll"]
+__all__ = ["Decided", "Dialect", "Link", "Poll"]
 
 _UPGRADE = "upgrade it with task_sql.schema.upgrade(connection)"
+_TRUSTED: Final = 60.0
+"""For so many seconds a schema is not looked at again: one that is missing is noticed by the statements at once."""
+
+
+class Link(NamedTuple):
+    """One task that waits, or waited in vain, for another."""
+
+    topic: str
+    """The topic of the one that waits."""
+    run: int
+    """The one that waits."""
+    after: int
+    """The one that it waits for."""
+    signal: int
+    """What it was told."""
 
 
 Decided: TypeAlias = tuple[int, str | None, object, object]
@@ -47,7 +64,7 @@ class Dialect(ABC):
     """Whether its schema can be partitioned."""
 
     def __init__(self) -> None:
-        self._layouts: WeakKeyDictionary[object, Layout] = WeakKeyDictionary()
+        self._layouts: WeakKeyDictionary[object, tuple[Layout, float]] = WeakKeyDictionary()
 
     def adapt(self, tx: object) -> Transaction:
         """Wrap the caller's transaction."""
@@ -56,12 +73,12 @@ class Dialect(ABC):
     def open(self, tx: object) -> tuple[Transaction, Layout]:
         """Wrap the caller's transaction, and see to it that the schema is one that this code speaks."""
         transaction = self.adapt(tx)
-        home = transaction.home
-        layout = self._layouts.get(home) if home is not None else None
-        if layout is None:
-            layout = self._checked(self.layout(transaction))
-            if home is not None:
-                self._layouts[home] = layout
+        home, now = transaction.home, monotonic()
+        known = self._layouts.get(home)
+        if known is not None and now < known[1]:
+            return transaction, known[0]
+        layout = self._checked(self.layout(transaction))
+        self._layouts[home] = layout, now + _TRUSTED
         return transaction, layout
 
     @staticmethod
@@ -83,6 +100,10 @@ class Dialect(ABC):
     @abstractmethod
     def layout(self, tx: Transaction) -> Layout | None:
         """Read how the schema was installed, without harm to the transaction where there is none."""
+
+    def installed(self, tx: Transaction) -> Layout | None:
+        """Return how the schema was installed, once nobody is about to install it any more; None if there is none."""
+        return self.layout(tx)
 
     @abstractmethod
     def translate(self, error: Exception) -> Exception | None:
@@ -117,6 +138,10 @@ class Dialect(ABC):
     @abstractmethod
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         """Turn columns of equal length into parameters that a statement can read as rows."""
+
+    def claims(self, sequences: Sequence[int], tokens: Sequence[int]) -> dict[str, object]:
+        """Turn claims on tasks into parameters."""
+        return self.table(sequences=sequences, tokens=tokens)
 
     @abstractmethod
     def decisions(
@@ -177,9 +202,79 @@ class Dialect(ABC):
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
         """Wait for other transactions that do the same with one of the identifiers."""
 
+    def decide(
+        self, tx: Transaction, statement: str, parameters: Parameters, sequences: Collection[int]
+    ) -> tuple[int, list[int]]:
+        """Decide tasks; tell how many were, and which of the given ones, whose end it is, others may wait for."""
+        number = tx.run(statement, parameters)
+        return number, self.awaited(tx, sequences) if number and sequences else []
+
+    def awaited(self, tx: Transaction, sequences: Collection[int]) -> list[int]:
+        """Tell which tasks others wait for, or waited for before they failed."""
+        rows = tx.rows(self.statements.dependency.awaited, self.table(sequences=list(sequences)))
+        return [sequence for (sequence,) in rows]
+
+    def watch(
+        self,
+        tx: Transaction,
+        layout: Layout,  # noqa: ARG002 - for those who announce that polls have passed over tasks
+        afters: Collection[TaskRef],
+        links: Collection[tuple[TaskRef, TaskRef]] = (),
+    ) -> dict[TaskRef, Row]:
+        """
+        Lock tasks that others are to wait for, so that whoever decides them learns it, and the others if they exist.
+
+        Returns the rows that `DependencyStatements.lock` describes.
+        """
+        return self.locked(tx, afters) | self.locked(tx, {run for run, _ in links})
+
+    def locked(self, tx: Transaction, refs: Collection[TaskRef]) -> dict[TaskRef, Row]:
+        """Lock tasks in their order; return their rows."""
+        return self.rows_of(tx, self.statements.dependency.lock, refs)
+
+    def rows_of(self, tx: Transaction, statement: str, refs: Collection[TaskRef]) -> dict[TaskRef, Row]:
+        """Return what a statement that takes a topic and sequences finds of tasks, each row by its sequence."""
+        return {
+            TaskRef(topic, row[0]): row
+            for topic, sequences in by_topic(refs).items()
+            for row in tx.rows(statement, {"topic": topic, **self.table(sequences=sequences)})
+        }
+
+    def downstream(self, tx: Transaction, sequences: Sequence[int]) -> list[Link]:
+        """Find who waits for tasks or waited in vain, who waits for those, and so on."""
+        dependency = self.statements.dependency
+        if dependency.downstream:
+            return [Link(*row) for row in tx.rows(dependency.downstream, self.table(sequences=sequences))]
+        links: list[Link] = []
+        seen, step = set(sequences), list(sequences)
+        while step:
+            found = [Link(*row) for row in tx.rows(dependency.waiting, self.table(sequences=step))]
+            links += found
+            step = sorted({link.run for link in found} - seen)
+            seen.update(step)
+        return links
+
+    def announce(self, tx: Transaction, topic: str, layout: Layout) -> None:  # noqa: B027 - not every database can
+        """Wake those who listen to a topic of which tasks are decided that somebody waits for."""
+
+    def refused(self, tx: Transaction) -> None:  # noqa: B027 - not every database does
+        """Say why held tasks were not decided, if the transaction is not one to do so in."""
+
     @abstractmethod
     def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
         """Claim tasks; return (sequence, identifier, input, attempt, token) rows in any order."""
+
+    def claim_between(self, tx: Transaction, poll: Poll, low: str, high: str) -> list[Row]:
+        """Claim the task of the lowest identifier from one on and below another; return its row, as above."""
+        parameters = {
+            "topic": poll.topic,
+            "owner": poll.owner,
+            "size": poll.size,
+            "lease": self.span(poll.lease),
+            "low": low,
+            "high": high,
+        }
+        return tx.rows(self.statements.between.poll[poll.claim], parameters)
 
     def recall(self, tx: Transaction) -> None:  # noqa: B027 - not every database has to
         """See to it that the statements can tell what this transaction has claimed for itself."""

@@ -28,7 +28,7 @@ __all__ = ["COLUMNS", "SqlTaskLister"]
 
 COLUMNS = (
     "sequence, identifier, input, attempt, token, topic, state, descent, owner, reference,"
-    " created, polled, completed, due, lease, origin, output"
+    " created, polled, completed, due, lease, origin, output, failed"
 )
 """The columns of a TaskInfo, in the order in which rows are read."""
 
@@ -136,7 +136,7 @@ class SqlTaskLister(SqlRepository[T]):
             return MAX_SEQUENCE
         transaction, _ = self._open(tx)
         [(sequence,)] = transaction.rows(
-            self._statements.list.resolve[preceding, inclusive], {"moment": self._dialect.moment(moment)}
+            self._statements.list.resolve[bool(preceding), inclusive], {"moment": self._dialect.moment(moment)}
         )
         if sequence is not None:
             return int(sequence)
@@ -145,7 +145,7 @@ class SqlTaskLister(SqlRepository[T]):
     def _info(self, row: Row) -> TaskInfo:
         (
             sequence, identifier, text, attempt, token, topic, state, descent, owner, reference,
-            created, polled, completed, due, lease, origin, output,
+            created, polled, completed, due, lease, origin, output, failed,
         ) = row  # fmt: skip
         read = self._dialect.read_moment
         moment = read(created)
@@ -156,6 +156,7 @@ class SqlTaskLister(SqlRepository[T]):
             text,
             attempt,
             token,
+            failed=failed or 0,
             topic=topic,
             state=TaskState(state),
             descent=TaskState(descent),

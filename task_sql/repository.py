@@ -10,18 +10,19 @@ from task_api import OWNER_LENGTH, TaskRepository
 from task_api.task import checked_name
 
 from .base import T
+from .between import SqlTasksBetween
+from .dependencies import SqlTaskDependencies
 from .dialect import Dialect
 from .juncture import SqlTaskJuncture
-from .lister import SqlTaskLister
 from .oracle.dialect import OracleDialect
 from .owners import SqlOwners
 from .postgresql.dialect import PostgresDialect
 from .registry import dialect_of
 from .reviver import SqlTaskReviver
-from .source import SqlTaskSource
 from .sqlite.dialect import SqliteDialect
 from .topics import SqlTopics
 from .transaction import OracleTransaction, PostgresTransaction, SqliteTransaction
+from .waiting import SqlWaiting
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -38,11 +39,12 @@ __all__ = [
 
 class SqlTaskRepository(
     SqlTaskReviver[T],
-    SqlTaskSource[T],
+    SqlTaskDependencies[T],
+    SqlWaiting[T],
+    SqlTasksBetween[T],
     SqlTaskJuncture[T],
     SqlOwners[T],
     SqlTopics[T],
-    SqlTaskLister[T],
     TaskRepository[T],
 ):
     """A topic-based, ordered queue in a SQL database."""

@@ -27,6 +27,8 @@ from .arguments import (
     storable,
 )
 from .base import T
+from .schema.layout import Layout
+from .settling import outcome_of
 from .sink import SqlTaskSink
 from .transaction import Parameters, Row, Transaction
 
@@ -56,7 +58,7 @@ class SqlTaskReviver(SqlTaskSink[T]):
                 found = transaction.rows(self._statements.revive.identifiers, parameters)
                 self._serialize(transaction, topic, (identifier for (identifier,) in found))
             rows = self._lock_named(transaction, topic, named)
-            return self._revive(transaction, topic, revivification, rows, notify=layout.notify)
+            return self._revive(transaction, layout, topic, revivification, rows)
 
     def recreate_state(
         self,
@@ -90,7 +92,7 @@ class SqlTaskReviver(SqlTaskSink[T]):
             if not rows:
                 return {}
             rows.sort()
-            return self._revive(transaction, topic, revivification, rows, notify=layout.notify)
+            return self._revive(transaction, layout, topic, revivification, rows)
 
     def reassign(self, tx: T, topic: str, results: Mapping[Task, TaskResult], *, message: str | None = None) -> None:
         """Give tasks other results, all of them or none; see `TaskRepository.reassign`."""
@@ -102,15 +104,24 @@ class SqlTaskReviver(SqlTaskSink[T]):
         text = storable(checked_text("message", message))
         if not states:
             return
-        transaction, _ = self._open(tx)
+        transaction, layout = self._open(tx)
         with self._dialect.unit(transaction):
-            self._lock_named(transaction, topic, list(states))
+            rows = self._lock_named(transaction, topic, list(states))
+            sequences = [row[0] for row in rows]
+            self._reopen(transaction, sequences)
             for target in set(states.values()):
                 chosen = self._dialect.table(
                     sequences=[task.sequence for task, state in states.items() if state is target]
                 )
                 parameters = {"topic": topic, "message": text, **chosen}
                 transaction.run(self._statements.revive.reassign(target), parameters)
+            awaited = frozenset(self._dialect.awaited(transaction, sequences))
+            outcomes = {
+                task.sequence: outcome_of(topic, task, state, text)
+                for task, state in states.items()
+                if task.sequence in awaited and state is not TaskState.SUSPENDED
+            }
+            self._settle(transaction, layout, topic, outcomes)
 
     def reassign_all(
         self,
@@ -136,8 +147,12 @@ class SqlTaskReviver(SqlTaskSink[T]):
         }
         if state is target or first > last:
             return 0
-        transaction, _ = self._open(tx)
-        return transaction.run(self._statements.revive.reassign_all(state, target, skip_locked), parameters)
+        transaction, layout = self._open(tx)
+        with self._dialect.unit(transaction):
+            number = transaction.run(self._statements.revive.reassign_all(state, target, bool(skip_locked)), parameters)
+            if number:
+                self._settle_range(transaction, layout, topic, first, last)
+            return number
 
     def _lock_alone(
         self, transaction: Transaction, topic: str, state: TaskState, parameters: Parameters, size: int
@@ -169,16 +184,16 @@ class SqlTaskReviver(SqlTaskSink[T]):
     def _revive(
         self,
         transaction: Transaction,
+        layout: Layout,
         topic: str,
         revivification: Revivification,
         rows: Sequence[Row],
-        *,
-        notify: bool,
     ) -> dict[Task, Task]:
         """Bring locked tasks back; each maps to the one that stands for it now."""
         old = [Task(*row) for row in rows]
         sequences = [task.sequence for task in old]
-        parameters = {"topic": topic, "notify": notify, **self._dialect.table(sequences=sequences)}
+        self._reopen(transaction, sequences)
+        parameters = {"topic": topic, "notify": layout.notify, **self._dialect.table(sequences=sequences)}
         if revivification is Revivification.RESET:
             transaction.run(self._statements.revive.reset, parameters)
             return {task: task for task in old}
@@ -186,14 +201,33 @@ class SqlTaskReviver(SqlTaskSink[T]):
         insertion = _INSERTIONS[revivification]
         states = [int(TaskState.READY)] * len(old)
         if _replaces(revivification):
-            self._retire(transaction, topic, (task.identifier for task in old), insertion)
+            self._retire(transaction, layout, topic, (task.identifier for task in old), insertion)
             last = {task.identifier: index for index, task in enumerate(old)}
             for index, task in enumerate(old):
                 if last[task.identifier] != index:
                     states[index] = int(TaskState.REDUNDANT)
         copied = {**parameters, **self._dialect.table(sequences=sequences, states=states)}
         copies = self._dialect.copy(transaction, copied, len(old))
+        self._replace(transaction, layout, topic, copies, dict(zip(sequences, states, strict=True)))
         return {task: Task(copies[task.sequence], task.identifier, task.input) for task in old}
+
+    def _replace(
+        self,
+        transaction: Transaction,
+        layout: Layout,
+        topic: str,
+        copies: Mapping[int, int],
+        states: Mapping[int, int],
+    ) -> None:
+        """Let copies wait, and be waited for, in the place of their originals."""
+        originals, others = zip(*copies.items(), strict=True)
+        table = self._dialect.table(sequences=originals, others=others)
+        transaction.run(self._statements.dependency.move_run, table)
+        if self._dialect.awaited(transaction, originals):
+            transaction.run(self._statements.dependency.move_after, table)
+            redundant = [copies[original] for original, state in states.items() if state == TaskState.REDUNDANT]
+            if redundant:
+                self._abort(transaction, layout, topic, redundant, TaskState.REDUNDANT)
 
 
 def _replaces(revivification: Revivification) -> bool:

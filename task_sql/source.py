@@ -1,7 +1,10 @@
 """Polling tasks and deciding them: one algorithm for all databases."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Final
 
 from task_api import (
     Claim,
@@ -11,9 +14,10 @@ from task_api import (
     Order,
     Task,
     TaskDecision,
+    TaskState,
     UnknownTopicError,
 )
-from task_api.task import present
+from task_api.task import new_task, present
 
 from .arguments import (
     checked_enum,
@@ -25,14 +29,19 @@ from .arguments import (
     checked_topic,
     storable,
 )
-from .base import SqlRepository, T
+from .base import T
 from .dialect import Decided, Poll
+from .settling import SqlSettling, outcome_of
 from .transaction import Transaction
 
 __all__ = ["SqlTaskSource"]
 
+_SUSPENDED: Final = int(TaskState.SUSPENDED)
+_SEQUENCE: Final = attrgetter("sequence")
+"""Tasks are sorted by it, as they would be without, only faster."""
 
-class SqlTaskSource(SqlRepository[T]):
+
+class SqlTaskSource(SqlSettling[T]):
     """Polls, holds and decides tasks."""
 
     def poll(
@@ -75,9 +84,7 @@ class SqlTaskSource(SqlRepository[T]):
         if not size:
             return []
         transaction, _ = self._open(tx)
-        if claim is Claim.TRANSACTION and self._dialect.autocommit(transaction):
-            message = "Claim.TRANSACTION needs an open transaction, the connection is in autocommit mode"
-            raise InvalidTaskError(message)
+        self._require_transaction(transaction, claim)
         rows = self._dialect.claim(transaction, poll)
         if not rows:
             self._require_owner(transaction)
@@ -86,8 +93,8 @@ class SqlTaskSource(SqlRepository[T]):
             return []
         rows.sort(reverse=order is Order.LAST_IN_FIRST_OUT)
         return [
-            Task(sequence, identifier, text, attempt, token, claim)
-            for sequence, identifier, text, attempt, token in rows
+            new_task(sequence, identifier, text, attempt, token, claim, failed or 0)
+            for sequence, identifier, text, attempt, token, failed in rows
         ]
 
     def complete(self, tx: T, topic: str, task: Task, decision: TaskDecision = TaskDecision.SUCCESS) -> None:
@@ -96,23 +103,28 @@ class SqlTaskSource(SqlRepository[T]):
         checked_task(task)
         _checked_decision(task, decision)
         state, output, due, delay = self._decided(decision)
-        transaction, _ = self._open(tx)
-        if task.claim is Claim.TRANSACTION:
-            self._dialect.recall(transaction)
-        if not transaction.run(
-            self._statements.hold.complete_one[task.claim],
-            {
-                "topic": topic,
-                "owner": self.owner,
-                "sequence": task.sequence,
-                "token": task.token,
-                "state": state,
-                "output": output,
-                "due": due,
-                "delay": delay,
-            },
-        ):
-            raise LostTaskError(topic, [task])
+        transaction, layout = self._open(tx)
+        parameters = {
+            "topic": topic,
+            "owner": self.owner,
+            "sequence": task.sequence,
+            "token": task.token,
+            "state": state,
+            "output": output,
+            "due": due,
+            "delay": delay,
+        }
+        with self._dialect.unit(transaction) if self._dialect.autocommit(transaction) else nullcontext():
+            if task.claim is Claim.TRANSACTION:
+                self._dialect.recall(transaction)
+            statement = self._statements.hold.complete_one[task.claim]
+            ended = () if state == _SUSPENDED else (task.sequence,)
+            number, awaited = self._dialect.decide(transaction, statement, parameters, ended)
+            self._require_all(transaction, topic, [task], number)
+            if awaited:
+                self._settle_decided(
+                    transaction, layout, topic, {task.sequence: outcome_of(topic, task, state, output)}
+                )
 
     def complete_many(self, tx: T, topic: str, decisions: Mapping[Task, TaskDecision]) -> None:
         """Decide held tasks, all of them or none; see `TaskSource.complete_many`."""
@@ -128,16 +140,30 @@ class SqlTaskSource(SqlRepository[T]):
             [(task, decision)] = decisions.items()
             self.complete(tx, topic, task, decision)
             return
-        transaction, _ = self._open(tx)
-        claims = _by_claim(sorted(decisions))
+        transaction, layout = self._open(tx)
+        claims = _by_claim(decisions)
+        # Most batches share one decision, or a few: each is worked out once.
+        different = {id(decision): decision for decision in decisions.values()}
+        known = {key: self._decided(decision) for key, decision in different.items()}
+        ended = {task.sequence for task, decision in decisions.items() if known[id(decision)][0] != _SUSPENDED}
         with self._dialect.unit(transaction):
             if Claim.TRANSACTION in claims:
                 self._dialect.recall(transaction)
             if len(claims) > 1:
                 self._lock(transaction, topic, claims)
+            awaited: set[int] = set()
             for claim, tasks in claims.items():
-                statement, parameters = self._completion(claim, tasks, [decisions[task] for task in tasks])
-                self._hold(transaction, statement, topic, tasks, {"topic": topic, **parameters})
+                statement, parameters = self._completion(claim, tasks, decisions, known)
+                number, more = self._dialect.decide(transaction, statement, {"topic": topic, **parameters}, ended)
+                self._require_all(transaction, topic, tasks, number)
+                awaited.update(more)
+            if awaited:
+                outcomes = {
+                    task.sequence: outcome_of(topic, task, decision.state, decision.output)
+                    for task, decision in decisions.items()
+                    if task.sequence in awaited
+                }
+                self._settle_decided(transaction, layout, topic, outcomes)
 
     def release(self, tx: T, topic: str, tasks: Iterable[Task]) -> None:
         """Give held tasks back unstarted; see `TaskSource.release`."""
@@ -182,12 +208,17 @@ class SqlTaskSource(SqlRepository[T]):
         [(due,)] = transaction.rows(self._statements.claim.next_due, {"topic": topic})
         return self._dialect.read_moment(due)
 
+    def _require_transaction(self, transaction: Transaction, claim: Claim) -> None:
+        if claim is Claim.TRANSACTION and self._dialect.autocommit(transaction):
+            message = "Claim.TRANSACTION needs an open transaction, the connection is in autocommit mode"
+            raise InvalidTaskError(message)
+
     def _hold_committed(
         self, tx: T, topic: str, tasks: Iterable[Task], statement: str, parameters: Mapping[str, object]
     ) -> None:
         """Do to held tasks what only touches committed claims: the others end with their transaction."""
         checked_topic(topic)
-        claims = _by_claim(sorted(checked_tasks(tasks)))
+        claims = _by_claim(checked_tasks(tasks))
         if not claims:
             return
         transaction, layout = self._open(tx)
@@ -207,8 +238,13 @@ class SqlTaskSource(SqlRepository[T]):
         tasks: Sequence[Task],
         parameters: Mapping[str, object],
     ) -> None:
-        if transaction.run(statement, parameters) != len(tasks):
+        self._require_all(transaction, topic, tasks, transaction.run(statement, parameters))
+
+    def _require_all(self, transaction: Transaction, topic: str, tasks: Sequence[Task], number: int) -> None:
+        if number != len(tasks):
             held = transaction.rows(self._statements.hold.held[tasks[0].claim], self._claims(topic, tasks))
+            if len(held) == len(tasks):
+                self._dialect.refused(transaction)
             raise _lost(topic, tasks, {sequence for (sequence,) in held})
 
     def _lock(self, transaction: Transaction, topic: str, claims: Mapping[Claim, Sequence[Task]]) -> None:
@@ -223,29 +259,33 @@ class SqlTaskSource(SqlRepository[T]):
             raise _lost(topic, tasks, held)
 
     def _completion(
-        self, claim: Claim, tasks: Sequence[Task], decisions: Sequence[TaskDecision]
+        self,
+        claim: Claim,
+        tasks: Sequence[Task],
+        decisions: Mapping[Task, TaskDecision],
+        known: Mapping[int, Decided],
     ) -> tuple[str, dict[str, object]]:
         """Decide all alike where they are, as most batches are; else each its own way."""
         hold = self._statements.hold
         held = {"owner": self.owner, "number": len(tasks)}
         sequences, tokens = [task.sequence for task in tasks], [task.token for task in tasks]
-        # Most batches share one decision, or a few: each is worked out once.
-        known = {id(decision): self._decided(decision) for decision in {id(each): each for each in decisions}.values()}
-        first = known[id(decisions[0])]
+        first = next(iter(known.values()))
         if any(other != first for other in known.values()):
-            decided = [known[id(decision)] for decision in decisions]
+            decided = [known[id(decisions[task])] for task in tasks]
             return hold.complete[claim], {**held, **self._dialect.decisions(sequences, tokens, decided)}
         state, output, due, delay = first
         alike = {"state": state, "output": output, "due": due, "delay": delay}
-        table = self._dialect.table(sequences=sequences, tokens=tokens)
-        return hold.complete_same[claim], {**held, **table, **alike}
+        if hold.complete_alike and len(set(tokens)) == 1:
+            one = {"token": tokens[0], **self._dialect.table(sequences=sequences)}
+            return hold.complete_alike[claim], {**held, **one, **alike}
+        return hold.complete_same[claim], {**held, **self._dialect.claims(sequences, tokens), **alike}
 
     def _claims(self, topic: str, tasks: Sequence[Task]) -> dict[str, object]:
         return {
             "topic": topic,
             "owner": self.owner,
             "number": len(tasks),
-            **self._dialect.table(sequences=[task.sequence for task in tasks], tokens=[task.token for task in tasks]),
+            **self._dialect.claims([task.sequence for task in tasks], [task.token for task in tasks]),
         }
 
     def _decided(self, decision: TaskDecision) -> Decided:
@@ -260,10 +300,10 @@ def _checked_decision(task: Task, decision: object) -> None:
 
 
 def _by_claim(tasks: Iterable[Task]) -> dict[Claim, list[Task]]:
-    claims: dict[Claim, list[Task]] = {}
-    for task in tasks:
-        claims.setdefault(task.claim, []).append(task)
-    return claims
+    """Return the tasks in their order, by how they are held."""
+    ordered = sorted(tasks, key=_SEQUENCE)
+    claims = {claim: [task for task in ordered if task.claim is claim] for claim in Claim}
+    return {claim: held for claim, held in claims.items() if held}
 
 
 def _lost(topic: str, tasks: Iterable[Task], held: set[int]) -> LostTaskError:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from task_api import Claim, Condition, Direction, Insertion, Junction, Order, Snapshot, TaskState
 
 __all__ = [
+    "BetweenStatements",
     "ClaimStatements",
+    "DependencyStatements",
     "Filter",
     "HoldStatements",
     "ListStatements",
@@ -35,7 +37,9 @@ class PushStatements:
     copy: str
     """Insert copies of tasks: topic, sequences, states → origin, sequence."""
     retire: Mapping[Insertion, str]
-    """Make older tasks of the identifiers redundant or delete them: topic, identifiers."""
+    """Make older tasks of the identifiers redundant or delete them: topic, identifiers → those waited for."""
+    present: str
+    """The last task of each identifier, REDUNDANT and RECREATED ones aside: topic, identifiers → as poll."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ class ClaimStatements:
     """Make due tasks READY: topic."""
     next_due: str
     """The earliest due time: topic."""
-    eject: str
-    """Take an ACTIVE task over: topic, sequence, owner, lease → as poll."""
+    eject: Callable[[frozenset[TaskState]], str]
+    """Take a task in one of the states over: topic, sequence, owner, lease → as poll."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class HoldStatements:
     """Decide one task: sequence, token, state, output, due, delay."""
     complete_same: Mapping[Claim, str]
     """Decide tasks alike: state, output, due, delay."""
+    complete_alike: Mapping[Claim, str] | None
+    """The same with tasks of one token, which is given instead of tokens; None where it makes no difference."""
     complete: Mapping[Claim, str]
     """Decide tasks, each its own way: what `Dialect.decisions` makes of them."""
     release: str
@@ -129,6 +135,8 @@ class TopicStatements:
 
     initialize: str
     """Make a topic known: topic → whether it is new."""
+    exclude: str | None
+    """Wait for those who have pushed to a topic, and let no other push: topic. None where nothing is to be done."""
     forget: str
     """Forget a topic: topic."""
     deactivate: str
@@ -176,6 +184,64 @@ class ListStatements:
 
 
 @dataclass(frozen=True, slots=True)
+class BetweenStatements:
+    """Tasks by a range of identifiers, the low bound included, the high one not."""
+
+    poll: Mapping[Claim, str]
+    """Claim the READY task of the lowest identifier: topic, owner, size, which is 1, lease, low, high → as poll."""
+    all: str
+    """The tasks in the order of their identifiers: topic, low, high → all columns."""
+    lock: str
+    """The same, without those that others have locked, and keep them so until the transaction ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyStatements:
+    """Tasks that wait for others: ``sequences`` wait for ``afters``."""
+
+    lock: str
+    """Lock tasks: topic, sequences → sequence, identifier, state, waits, on_abort, whether it has a due time."""
+    seal: str | None
+    """The same, and wait for those who let others wait for the tasks; None where lock does."""
+    tie: str
+    """Note how tasks depend, and suspend READY ones that wait: topic, sequences, waits, on_abort, awaited."""
+    link: str
+    """Let tasks wait for others: topic, after_topic, sequences, afters."""
+    awaited: str
+    """Which tasks are waited for, or were before they failed: sequences → sequence."""
+    waiting: str
+    """Who waits for tasks, or waited in vain: sequences → topic, sequence, after, signal."""
+    downstream: str | None
+    """Likewise who waits for those, and so on; None where it is to be asked step by step: sequences → as waiting."""
+    signal: str
+    """Signal to tasks that others are done, failed or open again: sequences, afters, signal."""
+    release: str
+    """Make tasks READY that wait no more: topic, sequences."""
+    cascade: str
+    """Fail SUSPENDED tasks: topic, sequences, message."""
+    settled: str
+    """Tasks that are waited for though decided or gone: topic, first, last → sequence, state."""
+    revived: str
+    """Tasks that others were told of that they failed, and that have not: topic, first, last → sequence."""
+    orphans: str
+    """Forget what tasks waited for that are gone: topic, first, last."""
+    forget: str
+    """Forget what tasks waited for: sequences."""
+    move_run: str
+    """Let others wait in the place of tasks: sequences, others."""
+    move_after: str
+    """Let others be waited for in the place of tasks: sequences, others."""
+    predecessors: str
+    """What a task waits or waited for: topic, sequence → topic, sequence."""
+    dependents: str
+    """Who waits or waited for a task: topic, sequence → topic, sequence."""
+    unlock: str | None
+    """Delete the rows that locks on identifiers were had by, where that is a statement: topic, identifiers, salt."""
+    expect: str | None
+    """Ask for an announcement when a task is decided, unless it is locked: topic, sequence."""
+
+
+@dataclass(frozen=True, slots=True)
 class Statements:
     """All statements of a database."""
 
@@ -186,3 +252,5 @@ class Statements:
     owner: OwnerStatements
     topic: TopicStatements
     list: ListStatements
+    between: BetweenStatements
+    dependency: DependencyStatements

@@ -4,13 +4,16 @@ from collections.abc import Collection
 
 from task_api import FINISHED, INCEPTION, MAX_SEQUENCE, InvalidTaskError, TaskState
 
-from .arguments import checked_bound, checked_enum, checked_topic
-from .base import SqlRepository, T
+from .arguments import checked_bound, checked_states, checked_topic
+from .base import T
+from .schema.layout import Layout
+from .settling import SqlSettling
+from .transaction import Transaction
 
 __all__ = ["SqlTopics"]
 
 
-class SqlTopics(SqlRepository[T]):
+class SqlTopics(SqlSettling[T]):
     """Knows the topics, and deletes what is no longer wanted."""
 
     def initialize(self, tx: T, topic: str) -> bool:
@@ -22,12 +25,17 @@ class SqlTopics(SqlRepository[T]):
     def destroy(self, tx: T, topic: str) -> bool:
         """Delete all tasks of a topic and forget it; see `TaskRepository.destroy`."""
         parameters = {"topic": checked_topic(topic)}
-        transaction, _ = self._open(tx)
+        transaction, layout = self._open(tx)
+        statements = self._statements.topic
         with self._dialect.unit(transaction):
-            if not transaction.run(self._statements.topic.forget, parameters):
+            if statements.exclude:
+                transaction.run(statements.exclude, parameters)
+            if not transaction.run(statements.forget, parameters):
                 return False
-            transaction.run(self._statements.topic.deactivate, parameters)
-            transaction.run(self._statements.topic.clear, parameters)
+            transaction.run(statements.deactivate, parameters)
+            while transaction.run(statements.clear, parameters):
+                pass  # until nobody copies a task any more that was about to be deleted
+            self._deleted(transaction, layout, topic)
             return True
 
     def topics(self, tx: T) -> set[str]:
@@ -61,7 +69,7 @@ class SqlTopics(SqlRepository[T]):
         last: int = MAX_SEQUENCE,
     ) -> int:
         """Delete tasks in the given states; see `TaskRepository.purge`."""
-        chosen = _checked_states(states)
+        chosen = _checked_purgeable(states)
         parameters = {
             "topic": checked_topic(topic),
             "first": checked_bound("first", first),
@@ -69,14 +77,20 @@ class SqlTopics(SqlRepository[T]):
         }
         if not chosen or first > last:
             return 0
-        transaction, _ = self._open(tx)
-        return transaction.run(self._statements.topic.purge(chosen), parameters)
+        transaction, layout = self._open(tx)
+        with self._dialect.unit(transaction):
+            number = transaction.run(self._statements.topic.purge(chosen), parameters)
+            if number:
+                self._deleted(transaction, layout, topic, first, last)
+            return number
 
     def purge_all(self, tx: T, topic: str) -> None:
         """Delete every task of the topic; see `TaskRepository.purge_all`."""
         parameters = {"topic": checked_topic(topic)}
-        transaction, _ = self._open(tx)
-        transaction.run(self._statements.topic.clear, parameters)
+        transaction, layout = self._open(tx)
+        with self._dialect.unit(transaction):
+            transaction.run(self._statements.topic.clear, parameters)
+            self._deleted(transaction, layout, topic)
 
     def refresh(self, tx: T) -> None:
         """Renew the statistics; see `TaskRepository.refresh`."""
@@ -84,14 +98,16 @@ class SqlTopics(SqlRepository[T]):
         if statement := self._statements.topic.refresh:
             transaction.run(statement)
 
+    def _deleted(
+        self, transaction: Transaction, layout: Layout, topic: str, first: int = INCEPTION, last: int = MAX_SEQUENCE
+    ) -> None:
+        """Forget what deleted tasks waited for, and tell those who waited for them."""
+        transaction.run(self._statements.dependency.orphans, {"topic": topic, "first": first, "last": last})
+        self._settle_range(transaction, layout, topic, first, last)
 
-def _checked_states(states: object) -> frozenset[TaskState]:
-    if isinstance(states, TaskState):
-        states = (states,)
-    if not isinstance(states, Collection) or isinstance(states, str):
-        message = f"states must be a collection of TaskState, not {type(states).__name__}"
-        raise InvalidTaskError(message)
-    chosen = frozenset(checked_enum(TaskState, state) for state in states)
+
+def _checked_purgeable(states: object) -> frozenset[TaskState]:
+    chosen = checked_states(states)
     if TaskState.ACTIVE in chosen:
         message = "ACTIVE tasks are not purged, somebody works on them; expire or eject them first"
         raise InvalidTaskError(message)

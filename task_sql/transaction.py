@@ -8,6 +8,7 @@ imports a package that the caller does not use already.
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 from task_api import InvalidTaskError
 
@@ -44,7 +45,7 @@ class Transaction(Protocol):
     """One transaction of the caller; never committed or rolled back here unless it is the library's own."""
 
     home: object
-    """What the schema was found in: an engine, or the driver's connection. A key to remember that by."""
+    """What the schema was found in: an engine, or the driver's connection. A key to remember that by, weakly."""
 
     def rows(self, statement: str, parameters: Parameters = _NOTHING) -> list[Row]:
         """Execute a statement and return all its rows."""
@@ -87,10 +88,16 @@ class AlchemyTransaction:
         return self._connection.connection.driver_connection
 
     def rows(self, statement: str, parameters: Parameters = _NOTHING) -> list[Row]:
-        return list(self._execute(statement, parameters).fetchall())
+        # Tuples of their own: SQLAlchemy's rows are slow to compare.
+        return list(map(tuple, self._execute(statement, parameters).fetchall()))
 
     def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
         return int(self._execute(statement, parameters).rowcount)
+
+    def insert(self, statement: str, parameters: Parameters | Row) -> int | None:
+        """Insert one row or none, and return the number that SQLite gave it."""
+        result = self._execute(statement, parameters)
+        return int(result.lastrowid) if result.rowcount else None
 
     def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
         if parameters:
@@ -113,6 +120,8 @@ class AlchemyTransaction:
         try:
             return self._connection.exec_driver_sql(statement, parameters or None)
         except Exception as error:
+            if hasattr(error, "hide_parameters"):
+                error.hide_parameters = True  # inputs and outputs are no matter of logs
             if known := self._translate(getattr(error, "orig", error)):
                 raise known from error
             raise
@@ -136,6 +145,11 @@ class DriverTransaction:
     def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
         self._execute(self._cursor.execute, statement, parameters)
         return self._cursor.rowcount  # type: ignore[no-any-return]
+
+    def insert(self, statement: str, parameters: Parameters | Row) -> int | None:
+        """Insert one row or none, and return the number that SQLite gave it."""
+        self._execute(self._cursor.execute, statement, parameters)
+        return self._cursor.lastrowid if self._cursor.rowcount else None
 
     def run_many(self, statement: str, parameters: Sequence[Parameters | Row]) -> None:
         if parameters:
@@ -184,7 +198,26 @@ def _sqlite3(connection: "sqlite3.Connection", translate: Translate) -> Transact
         message = "the sqlite3 connection turns text into something else (text_factory); pass one that gives str"
         raise InvalidTaskError(message)
     cursor.row_factory = None
-    return DriverTransaction(connection, cursor, None, translate)
+    home = _HOMES.get(id(connection))
+    if home is None:
+        home = _HOMES[id(connection)] = _Home()
+        connection.create_function("topiq_home", 0, home)
+    return DriverTransaction(connection, cursor, home, translate)
+
+
+class _Home:
+    """
+    Stands for a connection of sqlite3, which can't be referred to weakly.
+
+    The connection keeps it as one of its functions, so that it goes when the connection is closed or forgotten:
+    what is known under the connection's id is about that very connection.
+    """
+
+    def __call__(self) -> None:
+        """Do nothing: no statement calls it."""
+
+
+_HOMES: "Final[WeakValueDictionary[int, _Home]]" = WeakValueDictionary()
 
 
 Adapter: TypeAlias = Callable[[Any, Translate], Transaction]

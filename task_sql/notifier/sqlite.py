@@ -82,6 +82,7 @@ class _Watch:
                 board.activation(topic)
         for (topic,) in self._transaction.rows(WAITING, {"topics": self._topics}):
             board.work(topic)
+        board.commit()
 
     def wake(self) -> None:
         self._woken.set()

@@ -59,6 +59,13 @@ class Switchboard:
         for processor in self._processors.get(topic, ()):
             self._resume(processor)
 
+    def commit(self) -> None:
+        """Resume who wants to look after every commit, where no more is known of it."""
+        for processors in self._processors.values():
+            for processor in processors:
+                if getattr(processor, "any_commit", False):
+                    self._resume(processor)
+
     def activation(self, topic: str) -> None:
         """Let who works on the topic start or stop as is stored."""
         for processor in self._processors.get(topic, ()):

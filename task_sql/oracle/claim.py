@@ -17,15 +17,16 @@ empty at one time and long at another.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from task_api import Claim, Condition, Order
+from task_api import Claim, Condition, Order, TaskState
 
 from ..statements import ClaimStatements
-from .sql import NOW, READ, READ_CLAIMED, Chosen, from_now, given
+from .sql import NOW, READ_CLAIMED, READ_HELD, Chosen, from_now, given
 
-__all__ = ["CANDIDATES", "CLAIM", "CLAIM_CANDIDATES", "SLOTS", "TRY_SLOTS"]
+__all__ = ["CANDIDATES", "CHANGES", "CLAIM", "CLAIM_CANDIDATES", "FREE", "READS", "SLOTS", "TRY_SLOTS"]
 
 SLOTS: Final = 65_536
 """How many slots there are to lock identifiers by."""
@@ -41,7 +42,7 @@ _BLOCKING: Final = {
     Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: "IN (2, 3, 4)",
 }
 
-_CHANGES: Final = {
+CHANGES: Final = {
     Claim.COMMITTED: f"""
 UPDATE task t SET
     t.state = 0, t.owner = :owner, t.attempt = t.attempt + 1, t.token = t.token + 1,
@@ -54,7 +55,12 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 """,
 }
-_READS: Final = {Claim.COMMITTED: READ, Claim.TRANSACTION: READ_CLAIMED}
+"""What each claim does to a task: topic, sequence, owner, lease."""
+READS: Final = {Claim.COMMITTED: READ_HELD, Claim.TRANSACTION: READ_CLAIMED}
+"""What is to be known of a task that is claimed."""
+FREE: Final = """NOT EXISTS (
+    SELECT /*+ NO_UNNEST */ 1 FROM task_claim c WHERE c.sequence = t.sequence AND c.token = t.token + 1)"""
+"""That this transaction has not claimed the task for itself, as SQL."""
 
 
 def _ready(order: Order, columns: str, more: str = "") -> str:
@@ -64,15 +70,14 @@ def _ready(order: Order, columns: str, more: str = "") -> str:
 SELECT /*+ FIRST_ROWS {hint}(t task_ready) */ {columns} FROM task t
 WHERE t.topic = :topic AND CASE WHEN t.state = 1 THEN t.topic END = :topic
 AND EXISTS (SELECT 1 FROM task_owner o WHERE o.owner = :owner)
-AND NOT EXISTS (
-    SELECT /*+ NO_UNNEST */ 1 FROM task_claim c WHERE c.sequence = t.sequence AND c.token = t.token + 1){more}
+AND {FREE}{more}
 ORDER BY CASE WHEN t.state = 1 THEN t.sequence END{direction}
 """
 
 
 def _poll(order: Order, claim: Claim) -> Chosen:
     find = _ready(order, "t.sequence") + "FOR UPDATE SKIP LOCKED\n"
-    return Chosen(find, _CHANGES[claim], _READS[claim])
+    return Chosen(find, CHANGES[claim], READS[claim])
 
 
 def _no_sibling(state: str) -> str:
@@ -107,7 +112,7 @@ WHERE t.topic = :topic AND t.sequence IN (SELECT j.sequence FROM {given("sequenc
 AND t.state = 1{_unblocked(order, condition)}
 FOR UPDATE SKIP LOCKED
 """
-    return Chosen(find, _CHANGES[claim], _READS[claim])
+    return Chosen(find, CHANGES[claim], READS[claim])
 
 
 CANDIDATES: Final[Mapping[tuple[Order, Condition], str]] = {
@@ -128,6 +133,28 @@ CLAIM_CANDIDATES: Final[Mapping[tuple[Order, Condition, Claim], Chosen]] = {
 }
 """Claim candidates: topic, owner, sequence, lease → as poll."""
 
+
+@lru_cache
+def _eject(states: frozenset[TaskState]) -> Chosen:
+    among = f"t.state IN ({', '.join(f'{state:d}' for state in sorted(states))})"
+    return Chosen(
+        f"""
+SELECT t.sequence FROM task t
+WHERE t.topic = :topic AND t.sequence = :sequence AND {among} AND t.waits IS NULL
+AND EXISTS (SELECT 1 FROM task_owner o WHERE o.owner = :owner)
+FOR UPDATE
+""",
+        f"""
+UPDATE task t SET
+    t.state = 0, t.owner = :owner, t.token = t.token + 1,
+    t.attempt = CASE t.state WHEN 0 THEN t.attempt ELSE t.attempt + 1 END,
+    t.descent = GREATEST(t.descent, t.state), t.polled = {NOW}, t.lease = {from_now("lease")}
+WHERE t.topic = :topic AND t.sequence = :sequence AND {among} AND t.waits IS NULL
+""",
+        READ_HELD,
+    )
+
+
 CLAIM: Final = ClaimStatements(
     poll={(order, Condition.NONE, claim): _poll(order, claim) for order, claim in product(Order, Claim)},
     promote=Chosen(
@@ -135,25 +162,17 @@ CLAIM: Final = ClaimStatements(
 SELECT t.sequence FROM task t
 WHERE t.topic = :topic AND CASE WHEN t.state = 4 AND t.due IS NOT NULL THEN t.topic END = :topic
 AND CASE WHEN t.state = 4 AND t.due IS NOT NULL THEN t.due END <= {NOW}
+AND t.waits IS NULL
 FOR UPDATE SKIP LOCKED
 """,
-        "UPDATE task t SET t.state = 1 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 4",
+        """
+UPDATE task t SET t.state = 1
+WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 4 AND t.waits IS NULL
+""",
     ),
     next_due="""
 SELECT MIN(CASE WHEN t.state = 4 AND t.due IS NOT NULL THEN t.due END) FROM task t
-WHERE t.topic = :topic AND CASE WHEN t.state = 4 AND t.due IS NOT NULL THEN t.topic END = :topic
+WHERE t.topic = :topic AND CASE WHEN t.state = 4 AND t.due IS NOT NULL THEN t.topic END = :topic AND t.waits IS NULL
 """,
-    eject=Chosen(
-        """
-SELECT t.sequence FROM task t
-WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 0
-AND EXISTS (SELECT 1 FROM task_owner o WHERE o.owner = :owner)
-FOR UPDATE
-""",
-        f"""
-UPDATE task t SET t.owner = :owner, t.token = t.token + 1, t.polled = {NOW}, t.lease = {from_now("lease")}
-WHERE t.topic = :topic AND t.sequence = :sequence
-""",
-        READ,
-    ),
+    eject=_eject,
 )

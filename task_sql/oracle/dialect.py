@@ -1,19 +1,21 @@
 """Oracle, through python-oracledb."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import ClassVar, Final, cast
 
-from task_api import Condition, SchemaError
+from task_api import AccessError, Condition, SchemaError, TaskRef
 
 from ..dialect import Decided, Dialect, Poll
-from ..schema.layout import Layout
+from ..schema.layout import VERSION, Layout
 from ..statements import Statements
 from ..transaction import Parameters, Row, Transaction, adapt
+from .between import BETWEEN
 from .claim import CANDIDATES, CLAIM, CLAIM_CANDIDATES, SLOTS, TRY_SLOTS
+from .dependency import DEPENDENCY, SUSPENDED
 from .hold import HOLD
 from .listing import LIST
 from .owner import OWNER
@@ -26,12 +28,15 @@ __all__ = ["LAYOUT", "OPTION", "OracleDialect"]
 
 _UNDEFINED: Final = frozenset({904, 942, 2289})
 """A missing column, table or sequence."""
+_REFUSED: Final = frozenset({1031, 41900})
+"""What the user may not do, though it may do something else to the table."""
 _TAKEN: Final = 955
 """A name that is used already."""
 _NO_OPTION: Final = 439
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
 _PATIENCE: Final = 60.0
+_PASSING: Final = 5.0
 _PAUSE: Final = 0.1
 OPTION: Final = "SELECT value FROM v$option WHERE parameter = 'Partitioning'"
 LAYOUT: Final = "SELECT version, partitioned, notify FROM task_schema"
@@ -41,7 +46,7 @@ class OracleDialect(Dialect):
     """Oracle 19c or newer through python-oracledb, alone or under SQLAlchemy."""
 
     name = "oracle"
-    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST)
+    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST, BETWEEN, DEPENDENCY)
     partitions = True
 
     def adapt(self, tx: object) -> OracleTransaction:
@@ -58,10 +63,19 @@ class OracleDialect(Dialect):
         [(version, partitioned, notify)] = rows
         return Layout(version, bool(partitioned), bool(notify))
 
+    def installed(self, tx: Transaction) -> Layout | None:
+        # Every statement on a schema commits, so that others see the versions that an installation passes through.
+        deadline = time.monotonic() + _PASSING
+        while (layout := self.layout(tx)) and layout.version < VERSION and time.monotonic() < deadline:
+            time.sleep(_PAUSE)
+        return layout
+
     def translate(self, error: Exception) -> Exception | None:
         code = code_of(error)
         if code in _UNDEFINED:
             return SchemaError(f"the topiq schema is missing or of another version: {error}")
+        if code in _REFUSED:
+            return AccessError(f"the database user may not do this: {error}")
         if code == _NO_OPTION:
             return SchemaError(f"this database can't partition, install the schema with partitioned=False: {error}")
         return None
@@ -92,15 +106,15 @@ class OracleDialect(Dialect):
                 if not statement.startswith("DROP"):
                     raise
             except Exception as error:
-                if code_of(getattr(error, "orig", error)) != _TAKEN or "TABLE task_schema" not in statement:
+                if code_of(getattr(error, "orig", error)) != _TAKEN or not statement.startswith("CREATE TABLE"):
                     raise
                 self._wait(tx)
                 return
 
     def _wait(self, tx: Transaction) -> None:
-        """Wait for somebody else who installs the schema at this moment."""
+        """Wait for somebody else who installs or upgrades the schema at this moment."""
         deadline = time.monotonic() + _PATIENCE
-        while self.layout(tx) is None:
+        while (layout := self.layout(tx)) is None or layout.version < VERSION:
             if time.monotonic() > deadline:
                 message = "an installation has begun and not ended; use schema.uninstall, then schema.install again"
                 raise SchemaError(message)
@@ -108,6 +122,24 @@ class OracleDialect(Dialect):
 
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         return {name.removesuffix("s"): list(values) for name, values in columns.items()}
+
+    def watch(
+        self,
+        tx: Transaction,
+        layout: Layout,  # noqa: ARG002
+        afters: Collection[TaskRef],
+        links: Collection[tuple[TaskRef, TaskRef]] = (),
+    ) -> dict[TaskRef, Row]:
+        # A row is locked or not. Whoever decides tasks has them before he asks for those who wait, so the waiting come
+        # last here too; which they are may have changed with each wait for others.
+        left = {*afters, *(run for run, _ in links)}
+        known: dict[TaskRef, Row] = {}
+        while left:
+            waiting = self.rows_of(tx, SUSPENDED, left).keys() if len(left) > 1 else set[TaskRef]()
+            step = left - waiting or left
+            known |= self.locked(tx, step)
+            left -= step
+        return known
 
     def decisions(
         self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]

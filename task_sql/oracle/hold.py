@@ -49,6 +49,7 @@ _COMPLETE: Final = {
 HOLD: Final = HoldStatements(
     complete_one=_COMPLETE,
     complete_same={claim: Whole(text) for claim, text in _COMPLETE.items()},
+    complete_alike=None,
     complete={claim: Whole(text) for claim, text in _COMPLETE.items()},
     release=Whole(
         _update(Claim.COMMITTED, "t.state = 1, t.attempt = GREATEST(t.attempt - 1, 0), t.lease = NULL"),

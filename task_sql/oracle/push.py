@@ -10,7 +10,7 @@ from typing import Final
 from task_api import Insertion
 
 from ..statements import PushStatements
-from .sql import DUE, Chosen, given
+from .sql import DUE, ROW, Chosen, given
 
 __all__ = ["DRAW", "LOCK", "PUSH", "UNLOCK"]
 
@@ -40,8 +40,12 @@ PUSH: Final = PushStatements(
     one=_INSERT,
     many=_INSERT,
     copy="""
-INSERT INTO task (topic, sequence, identifier, reference, state, origin, input)
-SELECT t.topic, :drawn, t.identifier, t.reference, :state, t.sequence, t.input FROM task t
+INSERT INTO task (topic, sequence, identifier, reference, origin, on_abort, failed, state, waits, input)
+SELECT
+    t.topic, :drawn, t.identifier, t.reference, t.sequence, t.on_abort, t.failed,
+    CASE WHEN t.waits IS NOT NULL AND :state = 1 THEN 4 ELSE :state END,
+    CASE WHEN t.waits IS NOT NULL AND :state = 1 THEN 1 END, t.input
+FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence
 """,
     retire={
@@ -49,6 +53,14 @@ WHERE t.topic = :topic AND t.sequence = :sequence
         Insertion.REPLACE: _retire("BETWEEN 1 AND 6", _REDUNDANT),
         Insertion.DELETE: _retire(">= 1", "DELETE FROM task t"),
     },
+    present=f"""
+SELECT {ROW} FROM task t
+WHERE t.topic = :topic AND t.sequence IN (
+    SELECT MAX(o.sequence) FROM task o
+    WHERE o.topic = :topic AND o.state <= 6
+    AND o.identifier IN (SELECT j.identifier FROM {given("identifier VARCHAR2(500 CHAR)")} j)
+    GROUP BY o.identifier)
+""",
 )
 
 DRAW: Final = f"SELECT task_sequence.NEXTVAL FROM {given('sequence NUMBER(19)')} j"

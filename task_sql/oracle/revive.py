@@ -88,7 +88,9 @@ SELECT DISTINCT identifier FROM (
 WHERE complete = 1
 """
     change = """
-UPDATE task t SET t.state = 1, t.due = NULL
+UPDATE task t SET
+    t.state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, t.waits = CASE WHEN t.waits IS NOT NULL THEN 1 END,
+    t.due = NULL
 WHERE t.topic = :topic AND t.identifier = :identifier AND t.state = 4
 """
     return Chosen(find, change)
@@ -110,7 +112,8 @@ FOR UPDATE
     by_state=_by_state,
     reset=f"""
 UPDATE task t SET
-    t.state = 1, t.descent = GREATEST(t.descent, t.state),
+    t.state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, t.descent = GREATEST(t.descent, t.state),
+    t.waits = CASE WHEN t.waits IS NOT NULL THEN 1 END,
     t.completed = NULL, t.output = NULL, t.lease = NULL, t.due = NULL
 {_ONE}
 """,

@@ -12,6 +12,7 @@ __all__ = [
     "NOW",
     "READ",
     "READ_CLAIMED",
+    "READ_HELD",
     "ROW",
     "Chosen",
     "Present",
@@ -79,7 +80,7 @@ def given(*columns: str) -> str:
 
 
 ROW: Final = "t.sequence, t.identifier, t.input, t.attempt, t.token"
-"""The columns of a Task."""
+"""The columns of a Task that is not held."""
 
 
 def _read(columns: str) -> str:
@@ -93,5 +94,8 @@ JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 READ: Final = _read(ROW)
 """Given tasks as they are: topic, sequence."""
 
-READ_CLAIMED: Final = _read("t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1")
+READ_HELD: Final = _read(f"{ROW}, t.failed")
+"""Given tasks as their holder sees them: topic, sequence."""
+
+READ_CLAIMED: Final = _read("t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed")
 """Given tasks as they will be once a transactional claim is decided: topic, sequence."""

@@ -33,6 +33,7 @@ TOPIC: Final = TopicStatements(
 MERGE INTO task_topic t USING (SELECT :topic AS topic FROM DUAL) s ON (t.topic = s.topic)
 WHEN NOT MATCHED THEN INSERT (topic) VALUES (s.topic)
 """),
+    exclude=None,
     forget="DELETE FROM task_topic WHERE topic = :topic",
     deactivate="DELETE FROM task_activation WHERE topic = :topic",
     known="SELECT 1 FROM task_topic WHERE topic = :topic",

@@ -11,10 +11,11 @@ them, each beside a shared lock on a group of identifiers; for the rest, groups 
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from task_api import Claim, Condition, Order
+from task_api import Claim, Condition, Order, TaskState
 
 from ..statements import ClaimStatements
 from .sql import CLAIMED, KEY, NOTIFY, NOW, OWNER, sql
@@ -26,8 +27,11 @@ __all__ = [
     "CANDIDATES_BEYOND",
     "CLAIM",
     "CLAIM_CANDIDATES",
+    "FREE",
     "PROBE",
+    "REGISTERED",
     "STILL",
+    "claiming",
 ]
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", ""), Order.LAST_IN_FIRST_OUT: (">", " DESC")}
@@ -41,11 +45,13 @@ _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
 # Were it a plain parameter, each poll would be planned anew for its value, which costs more than the poll.
 _SIZE: Final = "(SELECT CAST(:size AS bigint))"
-_REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
+REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
+"""That the owner is known, as SQL."""
 
 _NONE: Final = f"(SELECT {CLAIMED} IS NULL)"
 _OWN: Final = f"(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest({CLAIMED}) AS e)"
-_FREE: Final = f"({_NONE} OR concat(t.sequence, ':', t.token + 1) NOT IN {_OWN})"
+FREE: Final = f"({_NONE} OR concat(t.sequence, ':', t.token + 1) NOT IN {_OWN})"
+"""That this transaction has not claimed the task for itself, as SQL."""
 _OWN_SEQUENCES: Final = f"ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest({CLAIMED}) AS e)"
 
 # No READY task lies below the floor, except one that came back to READY: those are listed in "late".
@@ -58,20 +64,20 @@ UPDATE task AS t SET
     state = 0, owner = :owner, attempt = t.attempt + 1, token = t.token + 1, late = NULL,
     polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
 WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM claimed))
-RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token"""
+RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed"""
 
 
 def _ready(order: Order) -> str:
     start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    return f"t.topic = :topic AND t.state = 1 AND {_FREE}{start}"
+    return f"t.topic = :topic AND t.state = 1 AND {FREE}{start}"
 
 
-def _claiming(claim: Claim, source: str) -> str:
+def claiming(claim: Claim, source: str) -> str:
     """Claim the rows of a SELECT that lacks its columns."""
     if claim is Claim.TRANSACTION:
         return f"""
 WITH claimed AS MATERIALIZED (
-    SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token{source}
+    SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed{source}
 ),
 noted AS MATERIALIZED (
     SELECT set_config('topiq.claimed', concat_ws(
@@ -79,7 +85,7 @@ noted AS MATERIALIZED (
         string_agg(concat(sequence, ':', token, ':', {OWNER}), ',')), true)
     FROM claimed
 )
-SELECT c.sequence, c.identifier, c.input, c.attempt, c.token FROM claimed AS c CROSS JOIN noted
+SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM claimed AS c CROSS JOIN noted
 """
     return f"""
 WITH claimed AS MATERIALIZED (
@@ -93,10 +99,10 @@ def _poll(order: Order, claim: Claim) -> str:
     source = f"""
     FROM task AS t
     WHERE {_ready(order)}
-    AND {_REGISTERED}
+    AND {REGISTERED}
     ORDER BY t.sequence + 0{direction} LIMIT {_SIZE}
-    FOR UPDATE OF t SKIP LOCKED"""
-    return sql(_claiming(claim, source))
+    FOR NO KEY UPDATE OF t SKIP LOCKED"""
+    return sql(claiming(claim, source))
 
 
 def _no_sibling(state: str, more: str = "") -> str:
@@ -128,7 +134,7 @@ _NO_OWN_SIBLING: Final = f"""
         WHERE s.topic = :topic AND s.sequence = ANY ({_OWN_SEQUENCES}) AND s.identifier = t.identifier
         AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN {_OWN} LIMIT 1
     ) IS NULL
-    AND {_REGISTERED}"""
+    AND {REGISTERED}"""
 
 
 def _locking(source: str, direction: str = "") -> str:
@@ -162,7 +168,7 @@ def _candidates(order: Order, condition: Condition) -> str:
 def _beyond(condition: Condition) -> str:
     first = Order.FIRST_IN_FIRST_OUT
     source = f"""task AS t
-    WHERE t.topic = :topic AND t.state = 1 AND {_FREE} AND t.sequence + 0 >= CAST(:bound AS bigint)\
+    WHERE t.topic = :topic AND t.state = 1 AND {FREE} AND t.sequence + 0 >= CAST(:bound AS bigint)\
 {_unblocked(first, condition)}{_NO_OWN_SIBLING}"""
     return _locking(source)
 
@@ -178,11 +184,11 @@ def _among(condition: Condition) -> str:
             AND 0 + t.sequence >= {_START} AND 0 + t.sequence < CAST(:bound AS bigint)
             ORDER BY 0 + t.sequence LIMIT 1
         ) AS t
-        WHERE {_FREE}{_unblocked(first, condition, ready=False)}{_NO_OWN_SIBLING}
+        WHERE {FREE}{_unblocked(first, condition, ready=False)}{_NO_OWN_SIBLING}
         UNION
         (SELECT t.sequence, t.identifier FROM task AS t
         WHERE t.topic = :topic AND t.late IS NOT NULL AND t.late < CAST(:bound AS bigint)
-        AND CAST(t.state AS integer) = 1 AND {_FREE}{_unblocked(first, condition)}{_NO_OWN_SIBLING}
+        AND CAST(t.state AS integer) = 1 AND {FREE}{_unblocked(first, condition)}{_NO_OWN_SIBLING}
         ORDER BY t.late LIMIT 2 * {_SIZE})
     ) AS t"""
     return _locking(source)
@@ -194,8 +200,8 @@ def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
     FROM task AS t
     WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[])) AND CAST(t.state AS integer) = 1\
 {_unblocked(order, condition)}
-    FOR UPDATE OF t SKIP LOCKED"""
-    return sql(_claiming(claim, source))
+    FOR NO KEY UPDATE OF t SKIP LOCKED"""
+    return sql(claiming(claim, source))
 
 
 CANDIDATES: Final[Mapping[tuple[Order, Condition], str]] = {
@@ -250,23 +256,36 @@ SELECT
 """)
 """What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest and highest READY task."""
 
+
+@lru_cache
+def _eject(states: frozenset[TaskState]) -> str:
+    ordinals = ", ".join(f"{state:d}" for state in sorted(states))
+    return sql(f"""
+UPDATE task AS t SET
+    state = 0, owner = :owner, token = t.token + 1, late = NULL,
+    attempt = CASE WHEN t.state = 0 THEN t.attempt ELSE t.attempt + 1 END,
+    descent = greatest(t.descent, t.state),
+    polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
+WHERE t.topic = :topic AND t.sequence = :sequence AND CAST(t.state AS integer) IN ({ordinals})
+AND t.waits IS NULL AND {REGISTERED}
+RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
+""")
+
+
 CLAIM: Final = ClaimStatements(
     poll={(order, Condition.NONE, claim): _poll(order, claim) for order, claim in product(Order, Claim)},
     promote=sql(f"""
 WITH due AS MATERIALIZED (
     SELECT sequence FROM task
-    WHERE topic = :topic AND state = 4 AND due <= {NOW}
-    FOR UPDATE SKIP LOCKED
+    WHERE topic = :topic AND state = 4 AND due <= {NOW} AND waits IS NULL
+    FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE task AS t SET state = 1, late = t.sequence
 WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM due))
 RETURNING {NOTIFY}
 """),
-    next_due=sql("SELECT min(due) FROM task WHERE topic = :topic AND state = 4 AND due IS NOT NULL"),
-    eject=sql(f"""
-UPDATE task AS t SET
-    owner = :owner, token = t.token + 1, polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
-WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 0 AND {_REGISTERED}
-RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token
+    next_due=sql("""
+SELECT min(due) FROM task WHERE topic = :topic AND state = 4 AND due IS NOT NULL AND waits IS NULL
 """),
+    eject=_eject,
 )

@@ -2,21 +2,25 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from types import NoneType
 from typing import ClassVar, Final, cast
 
-from task_api import Condition, InvalidTaskError, Order, SchemaError, TaskState
+from task_api import AccessError, Condition, InvalidTaskError, Order, SchemaError, TaskRef, TaskState
 
 from ..dialect import Decided, Dialect, Poll
+from ..refs import by_topic
 from ..schema.layout import Layout
 from ..statements import Statements
 from ..transaction import Parameters, Row, Transaction
 from .backlog import Backlog
+from .between import BETWEEN
 from .claim import CANDIDATES, CANDIDATES_AMONG, CANDIDATES_BEYOND, CLAIM, CLAIM_CANDIDATES
+from .dependency import ANNOUNCE, DEPENDENCY, LOOK, MARK, SHARE
 from .floor import Floor
-from .hold import HOLD
+from .hold import HOLD, ISOLATION
 from .listing import LIST
 from .owner import OWNER
 from .push import COPY, DRAW, PUSH, SERIALIZE
@@ -27,12 +31,19 @@ __all__ = ["PostgresDialect"]
 
 _UNDEFINED: Final = frozenset({"42P01", "42703", "42883"})
 """The SQLSTATEs of a missing table, column or function."""
+_REFUSED: Final = "42501"
+"""The SQLSTATE of what the user may not do."""
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
 _READY: Final = int(TaskState.READY)
+_COLUMNS: Final = "identifiers", "inputs", "references", "states", "dues", "delays"
 _COPIED: Final = 100
 """From so many tasks on, a push is a stream of rows."""
+_BLOCK: Final = 1000
+"""So many rows are written to it at a time."""
+_ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+"""How a stream of rows has what would end a column or a row."""
 _FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
 
 
@@ -40,7 +51,7 @@ class PostgresDialect(Dialect):
     """PostgreSQL through psycopg, alone or under SQLAlchemy."""
 
     name = "postgresql"
-    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST)
+    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST, BETWEEN, DEPENDENCY)
     partitions = True
 
     def __init__(self) -> None:
@@ -58,6 +69,8 @@ class PostgresDialect(Dialect):
     def translate(self, error: Exception) -> Exception | None:
         if getattr(error, "sqlstate", None) in _UNDEFINED:
             return SchemaError(f"the topiq schema is missing or of another version: {error}")
+        if getattr(error, "sqlstate", None) == _REFUSED:
+            return AccessError(f"the database user may not do this: {error}")
         return None
 
     def autocommit(self, tx: Transaction) -> bool:
@@ -108,16 +121,11 @@ class PostgresDialect(Dialect):
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
         if len(rows) >= _COPIED and self._copies(tx) and all(row[4] is row[5] is None for row in rows):
             return self._copy_in(tx, layout, topic, rows)
-        identifiers, inputs, references, states, dues, delays = map(list, zip(*rows, strict=True))
+        columns = zip(*rows, strict=True)
         parameters = {
             "topic": topic,
-            "identifiers": identifiers,
-            "inputs": inputs,
-            "references": references,
-            "states": states,
-            "dues": dues,
-            "delays": delays,
-            "notify": layout.notify and _READY in states,
+            **dict(zip(_COLUMNS, map(_array, columns), strict=True)),
+            "notify": layout.notify and any(row[3] == _READY for row in rows),
         }
         # Numbers are drawn in the order of the rows, so that sorting brings that order back.
         return sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
@@ -129,8 +137,7 @@ class PostgresDialect(Dialect):
 
         return isinstance(tx.driver, psycopg.Connection)
 
-    @staticmethod
-    def _copy_in(tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+    def _copy_in(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
         """Insert rows without a due time, as a stream."""
         import psycopg
 
@@ -139,11 +146,15 @@ class PostgresDialect(Dialect):
         [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(rows), "notify": notify})
         if numbers is None:
             return []
+        encoding = tx.driver.info.encoding
         try:
             with psycopg.Cursor(tx.driver).copy(COPY) as stream:
-                for number, (identifier, text, reference, state, _, _) in zip(numbers, rows, strict=True):
-                    stream.write_row((topic, number, identifier, text, reference, state))
+                for start in range(0, len(rows), _BLOCK):
+                    end = start + _BLOCK
+                    stream.write(_block(topic, numbers[start:end], rows[start:end]).encode(encoding))
         except psycopg.Error as error:
+            if known := self.translate(error):
+                raise known from error
             tx.failed(error)
             raise
         return numbers
@@ -152,8 +163,43 @@ class PostgresDialect(Dialect):
         return {origin: sequence for origin, sequence, _ in tx.rows(self.statements.push.copy, parameters)}
 
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
-        parameters = {"topic": topic, "identifiers": list(identifiers), "salt": salt}
+        parameters = {"topic": topic, "identifiers": _array(identifiers), "salt": salt}
         [(isolation,)] = tx.rows(SERIALIZE, parameters)
+        _require_fresh_snapshots(isolation)
+
+    def decide(
+        self,
+        tx: Transaction,
+        statement: str,
+        parameters: Parameters,
+        sequences: Collection[int],
+    ) -> tuple[int, list[int]]:
+        rows = tx.rows(statement, parameters)
+        if not rows:
+            return 0, []
+        [(number, awaited)] = rows
+        return number, [sequence for sequence in awaited if sequence in sequences] if awaited else []
+
+    def watch(
+        self,
+        tx: Transaction,
+        layout: Layout,
+        afters: Collection[TaskRef],
+        links: Collection[tuple[TaskRef, TaskRef]] = (),
+    ) -> dict[TaskRef, Row]:
+        for topic, sequences in by_topic(afters).items():
+            given = {"topic": topic, "notify": layout.notify, **self.table(sequences=sequences)}
+            [(isolation, _)] = tx.rows(MARK, given)
+            _require_fresh_snapshots(isolation)
+        self.rows_of(tx, SHARE, afters)
+        return self.rows_of(tx, LOOK, afters) | self.locked(tx, {run for run, _ in links})
+
+    def announce(self, tx: Transaction, topic: str, layout: Layout) -> None:
+        [(isolation, _)] = tx.rows(ANNOUNCE, {"topic": topic, "notify": layout.notify})
+        _require_fresh_snapshots(isolation)
+
+    def refused(self, tx: Transaction) -> None:
+        [(isolation,)] = tx.rows(ISOLATION)
         _require_fresh_snapshots(isolation)
 
     def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
@@ -190,7 +236,7 @@ class PostgresDialect(Dialect):
         bound, identifiers = backlog.known if backlog else (0, ())
         if identifiers:
             beyond = {"bound": bound}
-            among = {"bound": bound, "identifiers": list(identifiers)}
+            among = {"bound": bound, "identifiers": _array(identifiers)}
             finds = [(CANDIDATES_AMONG[poll.condition], among), (CANDIDATES_BEYOND[poll.condition], beyond)]
         with self.unit(tx):
             return self._claim_singular(tx, poll, parameters, finds)
@@ -217,8 +263,40 @@ class PostgresDialect(Dialect):
 
 
 def _array(values: Sequence[object]) -> object:
-    """Write numbers as PostgreSQL reads an array of them, which takes the driver far longer; leave others to it."""
-    return "{" + ",".join(map(str, values)) + "}" if values and type(values[0]) is int else list(values)
+    """Write numbers or texts as PostgreSQL reads an array, which takes the driver far longer; leave others to it."""
+    kinds = set(map(type, values)) - {NoneType}
+    if kinds == {int}:
+        return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
+    if kinds <= {str}:
+        return "{" + ",".join(["NULL" if value is None else _quoted(cast("str", value)) for value in values]) + "}"
+    return list(values)
+
+
+def _quoted(text: str) -> str:
+    if "\\" in text or '"' in text:
+        text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _block(topic: str, numbers: Sequence[int], rows: Sequence[Row]) -> str:
+    """Write rows as COPY reads them, which takes the driver far longer."""
+    identifiers, texts, references, states, _, _ = zip(*rows, strict=True)
+    [name] = _column([topic])
+    columns = zip(numbers, _column(identifiers), _column(texts), _column(references), states, strict=True)
+    return "".join(
+        [
+            f"{name}\t{number}\t{identifier}\t{text}\t{reference}\t{state}\n"
+            for number, identifier, text, reference, state in columns
+        ]
+    )
+
+
+def _column(values: Sequence[str | None]) -> Sequence[str | None]:
+    """Escape texts, which few of them need, and give those that are missing a sign."""
+    whole = "".join(filter(None, values))
+    if any(character in whole for character in "\\\t\n\r"):
+        values = [value and value.translate(_ESCAPES) for value in values]
+    return [r"\N" if value is None else value for value in values] if None in values else values
 
 
 def _as_text(value: object) -> str:
@@ -229,7 +307,7 @@ def _as_text(value: object) -> str:
 def _require_fresh_snapshots(isolation: str) -> None:
     if isolation not in _FRESH_SNAPSHOTS:
         message = (
-            "SINGULAR conditions, junctions and pushes that replace others need READ COMMITTED, where a statement"
-            f" sees what was committed before it began; the transaction is {isolation.upper()}"
+            "SINGULAR conditions, junctions, pushes that replace others, and tasks that others wait for need READ"
+            f" COMMITTED, where a statement sees what was committed before it began; this one is {isolation.upper()}"
         )
         raise InvalidTaskError(message)

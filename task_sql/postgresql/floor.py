@@ -27,6 +27,8 @@ __all__ = ["Floor"]
 
 _STRIDE: Final = 500
 """How many tasks are polled between two probes, once there is a floor."""
+_FEW: Final = 10
+"""How many tasks are polled after nothing was left before a floor is looked for: one that comes alone has to hurry."""
 
 
 class Floor:
@@ -49,7 +51,7 @@ class Floor:
         """Start again from nothing; tell whether there was a floor."""
         with self._lock:
             known, self.sequence, self.settled = self.sequence > 0, 0, 0
-            self._left = self._seen = self._fenced = 0
+            self._left, self._seen, self._fenced = _FEW, 0, 0
             self._fence = None
         return known
 

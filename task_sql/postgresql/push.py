@@ -9,10 +9,11 @@ from .sql import KEY, NOTIFY, NOW, UNLOCK, sql
 
 __all__ = ["COPY", "DRAW", "PUSH", "SERIALIZE"]
 
-# An unknown topic leaves no row to insert, so that no partition has to refuse it and abort the transaction.
+# An unknown topic leaves no row to insert, so that no partition has to refuse it and abort the transaction; a known one
+# stays until the transaction ends. The subquery asks once, not for each row.
 # Asking for the transaction's id comes before the first number is drawn: consumers that remember how far they
 # have come rely on it (see floor.py).
-_KNOWN: Final = "pg_current_xact_id() IS NOT NULL AND EXISTS (SELECT FROM task_topic WHERE topic = :topic)"
+_KNOWN: Final = "(SELECT pg_current_xact_id() IS NOT NULL AND task_known(:topic))"
 
 
 def _retire(states: str, change: str) -> str:
@@ -24,8 +25,12 @@ older AS MATERIALIZED (
     WHERE t.topic = :topic AND t.identifier = ANY (:identifiers) AND {states}
     ORDER BY t.sequence
     FOR UPDATE
+),
+retired AS (
+    {change} WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+    RETURNING t.sequence, t.awaited, t.on_abort
 )
-{change} WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+SELECT sequence FROM retired WHERE awaited OR on_abort IS NOT NULL
 """)
 
 
@@ -37,10 +42,9 @@ PUSH: Final = PushStatements(
     one=sql(f"""
 INSERT INTO task (topic, sequence, identifier, input, reference, state, due)
 SELECT
-    t.topic, nextval('task_sequence'), :identifier, :input, :reference, CAST(:state AS smallint),
+    CAST(:topic AS text), nextval('task_sequence'), :identifier, :input, :reference, CAST(:state AS smallint),
     coalesce(CAST(:due AS timestamptz), {NOW} + CAST(:delay AS interval))
-FROM task_topic AS t
-WHERE t.topic = :topic AND pg_current_xact_id() IS NOT NULL
+WHERE {_KNOWN}
 RETURNING sequence, {NOTIFY}
 """),
     many=sql(f"""
@@ -59,13 +63,18 @@ RETURNING sequence, {NOTIFY}
 """),
     copy=sql(f"""
 WITH original AS MATERIALIZED (
-    SELECT t.topic, t.identifier, t.input, t.reference, g.state, t.sequence
+    SELECT
+        t.topic, t.identifier, t.input, t.reference, t.sequence, t.awaited, t.on_abort, t.failed,
+        CASE WHEN t.waits IS NOT NULL AND g.state = 1 THEN 4 ELSE g.state END AS state,
+        CASE WHEN t.waits IS NOT NULL AND g.state = 1 THEN 1 END AS waits
     FROM unnest(CAST(:sequences AS bigint[]), CAST(:states AS smallint[])) WITH ORDINALITY AS g (sequence, state, rank)
     CROSS JOIN LATERAL (SELECT * FROM task AS t WHERE t.topic = :topic AND t.sequence = g.sequence OFFSET 0) AS t
     ORDER BY g.rank
 )
-INSERT INTO task (topic, sequence, identifier, input, reference, state, origin)
-SELECT topic, nextval('task_sequence'), identifier, input, reference, state, sequence
+INSERT INTO task (
+    topic, sequence, identifier, input, reference, state, origin, awaited, on_abort, failed, waits)
+SELECT
+    topic, nextval('task_sequence'), identifier, input, reference, state, sequence, awaited, on_abort, failed, waits
 FROM original
 RETURNING origin, sequence, {NOTIFY}
 """),
@@ -74,6 +83,13 @@ RETURNING origin, sequence, {NOTIFY}
         Insertion.REPLACE: _retire(_OPEN_OR + "t.state >= 5 AND t.state <= 6)", _REDUNDANT),
         Insertion.DELETE: _retire(_OPEN_OR + "t.state >= 5)", "DELETE FROM task AS t"),
     },
+    present=sql(f"""
+WITH {UNLOCK}
+SELECT DISTINCT ON (t.identifier) t.sequence, t.identifier, t.input, t.attempt, t.token FROM task AS t
+WHERE t.topic = :topic AND t.identifier = ANY (:identifiers)
+AND (t.state + 0 = ANY ('{{0,1,2,3,4}}') OR t.state >= 5 AND t.state <= 6)
+ORDER BY t.identifier, t.sequence DESC
+"""),
 )
 
 DRAW: Final = sql(f"""

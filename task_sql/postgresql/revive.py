@@ -74,7 +74,9 @@ judged AS MATERIALIZED (
     SELECT m.identifier, bool_and({present}) OVER (PARTITION BY m.number) AS complete
     FROM unnest(CAST(:groups AS integer[]), CAST(:identifiers AS text[])) AS m (number, identifier)
 )
-UPDATE task AS t SET state = 1, due = NULL, late = t.sequence
+UPDATE task AS t SET
+    state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, due = NULL,
+    late = CASE WHEN t.waits IS NULL THEN t.sequence END, waits = CASE WHEN t.waits IS NOT NULL THEN 1 END
 WHERE t.topic = :topic AND t.state + 0 = 4 AND t.identifier = ANY (
     ARRAY(SELECT DISTINCT identifier FROM judged WHERE complete))
 RETURNING t.identifier, {NOTIFY}
@@ -105,7 +107,8 @@ FOR UPDATE
     by_state=_by_state,
     reset=sql(f"""
 UPDATE task AS t SET
-    state = 1, descent = greatest(t.descent, t.state), late = t.sequence,
+    state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, descent = greatest(t.descent, t.state),
+    late = CASE WHEN t.waits IS NULL THEN t.sequence END, waits = CASE WHEN t.waits IS NOT NULL THEN 1 END,
     completed = NULL, output = NULL, lease = NULL, due = NULL
 WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[]))
 RETURNING {NOTIFY}

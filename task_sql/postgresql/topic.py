@@ -27,6 +27,7 @@ WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM chosen))
 
 TOPIC: Final = TopicStatements(
     initialize=sql("SELECT task_initialize(:topic)"),
+    exclude=sql("SELECT pg_advisory_xact_lock(hashtextextended(:topic, 2))"),
     forget=sql("DELETE FROM task_topic WHERE topic = :topic"),
     deactivate=sql("DELETE FROM task_activation WHERE topic = :topic"),
     known=sql("SELECT 1 FROM task_topic WHERE topic = :topic"),

@@ -8,9 +8,10 @@ from task_api import SchemaError
 
 from ..registry import dialect_of
 from .layout import VERSION
+from .roles import ROLES, render_roles
 from .scripts import migrations, removal, statements
 
-__all__ = ["VERSION", "install", "render", "uninstall", "upgrade", "version"]
+__all__ = ["ROLES", "VERSION", "install", "render", "render_roles", "uninstall", "upgrade", "version"]
 
 
 def install(connection: object, *, partitioned: bool = True, pretty: bool = True, notify: bool = True) -> None:
@@ -30,7 +31,7 @@ def install(connection: object, *, partitioned: bool = True, pretty: bool = True
     dialect = dialect_of(connection)
     transaction = dialect.adapt(connection)
     with dialect.migrating(transaction):
-        present = dialect.layout(transaction)
+        present = dialect.installed(transaction)
         partitioned = partitioned and dialect.can_partition(transaction)
         if present is None:
             script = render(dialect.name, partitioned=partitioned, pretty=pretty, notify=notify)

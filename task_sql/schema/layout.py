@@ -5,7 +5,7 @@ from typing import Final
 
 __all__ = ["VERSION", "Layout"]
 
-VERSION: Final = 1
+VERSION: Final = 2
 """The version of the schema that this code speaks."""
 
 

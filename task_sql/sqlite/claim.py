@@ -7,15 +7,17 @@ SQLite switches off by itself at the end of a transaction, and by the number of 
 off: going back to a savepoint brings deleted notes back, but not the era that they belong to.
 """
 
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
-from task_api import Claim, Condition, Order
+from task_api import Claim, Condition, Order, TaskState
 
 from ..statements import ClaimStatements
 from .times import NOW, from_now
 
 __all__ = [
+    "AS_CLAIMED",
     "CLAIM",
     "CLAIMS",
     "CLAIMS_BEGIN",
@@ -23,6 +25,8 @@ __all__ = [
     "CLAIMS_FORGET",
     "CLAIMS_NOTE",
     "POLL_BESIDE",
+    "beside_own",
+    "claiming",
 ]
 
 CLAIMS: Final = """
@@ -35,8 +39,13 @@ CLAIMS_BEGUN: Final = "PRAGMA defer_foreign_keys"
 CLAIMS_FORGET: Final = "DELETE FROM temp.task_claim WHERE era <> :era"
 CLAIMS_BEGIN: Final = "PRAGMA defer_foreign_keys = ON"
 CLAIMS_NOTE: Final = """
-REPLACE INTO temp.task_claim (era, topic, owner, sequence, identifier, token) VALUES (?, ?, ?, ?, ?, ?)
+REPLACE INTO temp.task_claim (era, topic, owner, sequence, identifier, token)
+SELECT :era, :topic, :owner, t.sequence, t.identifier, t.token + 1
+FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = g.value
 """
+
+AS_CLAIMED: Final = "t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed"
+"""The columns of a Task, as they will be once a transactional claim is decided."""
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", "ASC"), Order.LAST_IN_FIRST_OUT: (">", "DESC")}
 _BLOCKING: Final = {
@@ -63,7 +72,7 @@ def _unblocked(order: Order, condition: Condition) -> str:
     return clauses
 
 
-def _beside(condition: Condition) -> str:
+def beside_own(condition: Condition) -> str:
     """Leave alone what the same transaction has claimed for itself."""
     clause = """
     AND NOT EXISTS (
@@ -86,24 +95,42 @@ def _next(order: Order, condition: Condition, columns: str, beside: str) -> str:
 
 def _poll(order: Order, condition: Condition, claim: Claim, beside: str = "") -> str:
     if claim is Claim.TRANSACTION:
-        columns = "t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1"
-        return "\n" + _next(order, condition, columns, _beside(condition)) + "\n"
+        return "\n" + _next(order, condition, AS_CLAIMED, beside_own(condition)) + "\n"
+    return claiming(_next(order, condition, "t.sequence", beside))
+
+
+def claiming(chosen: str) -> str:
+    """Claim the tasks whose sequences a SELECT gives."""
     return f"""
 UPDATE task SET
     state = 0, owner = :owner, attempt = attempt + 1, token = token + 1,
     polled = {NOW}, lease = {from_now("lease")}
 WHERE sequence IN (
-    {_next(order, condition, "t.sequence", beside)}
+    {chosen}
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 """
 
 
 POLL_BESIDE: Final = {
-    (order, condition): _poll(order, condition, Claim.COMMITTED, _beside(condition))
+    (order, condition): _poll(order, condition, Claim.COMMITTED, beside_own(condition))
     for order, condition in product(Order, Condition)
 }
 """Committed polls in a transaction that has claimed tasks for itself."""
+
+
+@lru_cache
+def _eject(states: frozenset[TaskState]) -> str:
+    ordinals = ", ".join(f"{state:d}" for state in sorted(states))
+    return f"""
+UPDATE task SET
+    state = 0, owner = :owner, token = token + 1, attempt = CASE state WHEN 0 THEN attempt ELSE attempt + 1 END,
+    descent = max(descent, state), polled = {NOW}, lease = {from_now("lease")}
+WHERE sequence = :sequence AND topic = :topic AND state IN ({ordinals}) AND waits IS NULL
+AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
+RETURNING sequence, identifier, input, attempt, token, failed
+"""
+
 
 CLAIM: Final = ClaimStatements(
     poll={
@@ -112,15 +139,10 @@ CLAIM: Final = ClaimStatements(
     },
     promote=f"""
 UPDATE task SET state = 1
-WHERE topic = :topic AND state = 4 AND due IS NOT NULL AND due <= {NOW}
+WHERE topic = :topic AND state = 4 AND due IS NOT NULL AND due <= {NOW} AND waits IS NULL
 """,
     next_due="""
-SELECT min(due) FROM task INDEXED BY task_due WHERE topic = :topic AND state = 4 AND due IS NOT NULL
+SELECT min(due) FROM task INDEXED BY task_due WHERE topic = :topic AND state = 4 AND due IS NOT NULL AND waits IS NULL
 """,
-    eject=f"""
-UPDATE task SET owner = :owner, token = token + 1, polled = {NOW}, lease = {from_now("lease")}
-WHERE sequence = :sequence AND topic = :topic AND state = 0
-AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
-RETURNING sequence, identifier, input, attempt, token
-""",
+    eject=_eject,
 )

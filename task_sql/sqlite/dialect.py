@@ -2,24 +2,26 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from itertools import count
-from typing import ClassVar, Final
+from itertools import chain, count
+from typing import ClassVar, Final, cast
 
-from task_api import Claim, SchemaError
+from task_api import Claim, SchemaError, TaskState
 
 from ..dialect import Decided, Dialect, Poll
 from ..schema.layout import Layout
 from ..statements import Statements
-from ..transaction import Parameters, Row, Transaction
+from ..transaction import AlchemyTransaction, DriverTransaction, Parameters, Row, Transaction
 from . import times
+from .between import BETWEEN, POLL_BETWEEN_BESIDE
 from .claim import CLAIM, CLAIMS, CLAIMS_BEGIN, CLAIMS_BEGUN, CLAIMS_FORGET, CLAIMS_NOTE, POLL_BESIDE
+from .dependency import ANY, DEPENDENCY
 from .hold import HOLD
 from .listing import LIST
 from .owner import OWNER
-from .push import DRAW, PUSH
+from .push import DRAW, PUSH, PUSH_MANY, PUSH_PLAIN, PUSH_PLAIN_MANY
 from .revive import REVIVE
 from .topic import TOPIC
 
@@ -27,6 +29,9 @@ __all__ = ["SqliteDialect"]
 
 _OLDEST: Final = (3, 35, 0)
 _ERAS: Final = count(1)
+_COLUMNS: Final = "topic", "identifier", "input", "reference", "state", "due", "delay"
+_PLAIN: Final = None, int(TaskState.READY), None, None
+"""What follows the identifier and the input in the row of a task that has nothing else."""
 _BECOME_WRITER: Final = "UPDATE task_owner SET heartbeat = heartbeat WHERE false"
 """Changes nothing, but waits for the write lock: a deferred transaction that has read first might not get it."""
 _LEGACY: Final = -1
@@ -37,7 +42,7 @@ class SqliteDialect(Dialect):
     """SQLite through the standard library's sqlite3, or aiosqlite."""
 
     name = "sqlite"
-    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST)
+    statements: ClassVar[Statements] = Statements(PUSH, CLAIM, HOLD, REVIVE, OWNER, TOPIC, LIST, BETWEEN, DEPENDENCY)
     _eras: ClassVar[dict[int, int]] = {}
     """The era of each connection of this process that has ever claimed tasks for its transaction."""
 
@@ -86,7 +91,7 @@ class SqliteDialect(Dialect):
         try:
             yield
         except BaseException:
-            if own:
+            if own and tx.driver.in_transaction:  # which SQLite ends by itself if the disk is full
                 tx.run("ROLLBACK")
             raise
         if own:
@@ -98,12 +103,15 @@ class SqliteDialect(Dialect):
             [values] = columns.values()
         return {"given": json.dumps(values, ensure_ascii=False)}
 
+    def claims(self, sequences: Sequence[int], tokens: Sequence[int]) -> dict[str, object]:
+        return {"given": json.dumps(dict(zip(sequences, tokens, strict=True)))}
+
     def decisions(
         self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]
     ) -> dict[str, object]:
         given = zip(sequences, tokens, decided, strict=True)
-        rows = [(sequence, token, *decision) for sequence, token, decision in given]
-        return {"given": json.dumps(rows, ensure_ascii=False)}
+        claims = {sequence: (token, *decision) for sequence, token, decision in given}
+        return {"given": json.dumps(claims, ensure_ascii=False)}
 
     def moment(self, value: datetime | None) -> str | None:
         return times.text(value)
@@ -114,17 +122,44 @@ class SqliteDialect(Dialect):
     def read_moment(self, value: object) -> datetime | None:
         return times.parse(value)
 
+    def insert_one(self, tx: Transaction, layout: Layout, topic: str, row: Row) -> int | None:  # noqa: ARG002
+        transaction = cast("AlchemyTransaction | DriverTransaction", tx)
+        # The driver knows the number that was given last: to have it returned costs more than all of Python here.
+        if row[2:] == _PLAIN:
+            return transaction.insert(PUSH_PLAIN, (row[0], row[1], topic))
+        return transaction.insert(self.statements.push.one, dict(zip(_COLUMNS, (topic, *row), strict=True)))
+
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:  # noqa: ARG002
         drawn = tx.rows(DRAW, {"topic": topic, "number": len(rows)})
         if not drawn:
             return []
         [(last, now)] = drawn
         sequences = list(range(last - len(rows) + 1, last + 1))
-        tx.run_many(
-            self.statements.push.many,
-            [(topic, now, sequence, *row) for sequence, row in zip(sequences, rows, strict=True)],
-        )
+        *columns, dues, delays = (sequences, *zip(*rows, strict=True))
+        if any(dues) or any(delays):
+            given = [
+                (topic, now, sequence, *row, now, delay)  # a time from now counts from when they are created
+                for sequence, (*row, delay) in zip(sequences, rows, strict=True)
+            ]
+            tx.run_many(self.statements.push.many, given)
+        elif any(columns[3]) or set(columns[4]) != {TaskState.READY}:
+            self._insert_columns(tx, PUSH_MANY, (topic, now), columns)
+        else:
+            self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), columns[:3])
         return sequences
+
+    @staticmethod
+    def _insert_columns(
+        tx: Transaction, statements: Mapping[int, str], common: Row, columns: Sequence[Sequence[object]]
+    ) -> None:
+        """Insert rows by statements that take so many of them, in whole blocks as far as they go."""
+        values = list(chain.from_iterable(zip(*columns, strict=True)))
+        start = 0
+        for number, statement in statements.items():
+            step = number * len(columns)
+            starts = range(start, len(values) - step + 1, step)
+            tx.run_many(statement, [(*common, *values[place : place + step]) for place in starts])
+            start += len(starts) * step
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:
         [(last, _)] = tx.rows(DRAW, {"topic": parameters["topic"], "number": number})
@@ -133,28 +168,39 @@ class SqliteDialect(Dialect):
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
         """Do nothing: a write transaction is alone."""
 
+    def awaited(self, tx: Transaction, sequences: Collection[int]) -> list[int]:
+        return super().awaited(tx, sequences) if tx.rows(ANY) else []
+
     def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+        statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
+        return self._claim(tx, poll, statement, POLL_BESIDE[poll.order, poll.condition], {})
+
+    def claim_between(self, tx: Transaction, poll: Poll, low: str, high: str) -> list[Row]:
+        statement = self.statements.between.poll[poll.claim]
+        return self._claim(tx, poll, statement, POLL_BETWEEN_BESIDE, {"low": low, "high": high})
+
+    def _claim(self, tx: Transaction, poll: Poll, statement: str, beside: str, more: Parameters) -> list[Row]:
         parameters = {
             "topic": poll.topic,
             "owner": poll.owner,
             "size": poll.size,
             "lease": self.span(poll.lease),
+            **more,
         }
         if poll.claim is Claim.TRANSACTION:
-            return self._claim_for_transaction(tx, poll, parameters)
+            return self._claim_for_transaction(tx, poll, statement, parameters)
         if id(tx.driver) in self._eras and tx.rows(CLAIMS_BEGUN) != [(0,)]:
             self.recall(tx)
-            return tx.rows(POLL_BESIDE[poll.order, poll.condition], parameters)
-        return tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
+            return tx.rows(beside, parameters)
+        return tx.rows(statement, parameters)
 
-    def _claim_for_transaction(self, tx: Transaction, poll: Poll, parameters: Parameters) -> list[Row]:
+    def _claim_for_transaction(self, tx: Transaction, poll: Poll, statement: str, parameters: Parameters) -> list[Row]:
         with self.unit(tx):
             self.recall(tx)
-            statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
             rows = tx.rows(statement, parameters)
             era = SqliteDialect._eras[id(tx.driver)]
-            notes = [(era, poll.topic, poll.owner, row[0], row[1], row[4]) for row in rows]
-            tx.run_many(CLAIMS_NOTE, notes)
+            given = self.table(sequences=[row[0] for row in rows])
+            tx.run(CLAIMS_NOTE, {"era": era, "topic": poll.topic, "owner": poll.owner, **given})
             return rows
 
     def recall(self, tx: Transaction) -> None:

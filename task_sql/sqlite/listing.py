@@ -23,7 +23,7 @@ def _page(direction: Direction, filters: Filter) -> str:
         "topic = :topic",
         f"sequence {beyond} :start",
         "" if state is None else f"state = {state:d}",
-        "state IN (2, 3, 4, 5, 7, 8)" if state not in (None, *_COMMON) else "",
+        "state > 1 AND state <> 6" if state not in (None, *_COMMON) else "",
         "state <= 4" if state is TaskState.ACTIVE else "",
         "reference = :reference" if filters.reference else "",
         "identifier = :identifier" if filters.identifier else "",

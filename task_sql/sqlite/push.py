@@ -7,7 +7,7 @@ from task_api import Insertion
 from ..statements import PushStatements
 from .times import NOW, from_now
 
-__all__ = ["DRAW", "PUSH"]
+__all__ = ["DRAW", "PUSH", "PUSH_MANY", "PUSH_PLAIN", "PUSH_PLAIN_MANY"]
 
 DRAW: Final = f"""
 UPDATE sqlite_sequence SET seq = seq + :number
@@ -16,14 +16,40 @@ RETURNING seq, {NOW}
 """
 """Draw numbers for a batch, unless the topic is unknown; the last of them comes back with the time."""
 
+_BLOCK: Final = 20
+"""So many tasks are inserted at a time: what a statement costs, however many rows it has, is shared by them."""
 
-def _older(finished: str) -> str:
+
+def _insert(columns: str, number: int) -> str:
+    places = range(1, 3 + columns.count(","))
+    row = f"({', '.join('?' for _ in places)})"
+    return f"""
+INSERT INTO task (topic, created, sequence, {columns})
+SELECT ?, ?, {", ".join(f"column{place}" for place in places)}
+FROM (VALUES {", ".join([row] * number)})
+"""
+
+
+# Most tasks are READY and have nothing but an identifier and an input. There are statements for them, because sqlite3
+# takes a microsecond to bind a None, which it tries to adapt first: half of what a task in a block costs.
+PUSH_PLAIN: Final = """
+INSERT INTO task (topic, identifier, input)
+SELECT topic, ?, ? FROM task_topic WHERE topic = ?
+"""
+"""Insert a READY task without reference or due time: identifier, input, topic."""
+PUSH_PLAIN_MANY: Final = {number: _insert("identifier, input", number) for number in (_BLOCK, 1)}
+"""Insert so many of them: topic, now, then each task's sequence, identifier and input."""
+PUSH_MANY: Final = {number: _insert("identifier, input, reference, state", number) for number in (_BLOCK, 1)}
+"""Insert so many tasks without a due time: topic, now, then each task's sequence, identifier, input and so on."""
+
+
+def _older(finished: str, columns: str = "t.sequence", states: str = "1, 2, 3, 4") -> str:
     """Find the older tasks of identifiers, open ones and of the finished those that are meant."""
     return f"""
-    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
-        ON t.topic = :topic AND t.identifier = g.value AND t.state IN (1, 2, 3, 4) AND t.state <= 4
+    SELECT {columns} FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
+        ON t.topic = :topic AND t.identifier = g.value AND t.state IN ({states}) AND t.state <= 4
     UNION ALL
-    SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
+    SELECT {columns} FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
         ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 {finished}"""
 
 
@@ -32,32 +58,44 @@ PUSH: Final = PushStatements(
 INSERT INTO task (topic, identifier, input, reference, state, due)
 SELECT topic, :identifier, :input, :reference, :state, coalesce(:due, {from_now("delay")})
 FROM task_topic WHERE topic = :topic
-RETURNING sequence
 """,
     many="""
 INSERT INTO task (topic, created, sequence, identifier, input, reference, state, due)
-VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', 'now', ?)))
+VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', ?, ?)))
 """,
     copy="""
-INSERT INTO task (topic, sequence, identifier, input, reference, state, origin)
-SELECT t.topic, :first + g.key, t.identifier, t.input, t.reference, json_extract(g.value, '$[1]'), t.sequence
+INSERT INTO task (topic, sequence, identifier, input, reference, origin, on_abort, failed, state, waits)
+SELECT
+    t.topic, :first + g.key, t.identifier, t.input, t.reference, t.sequence, t.on_abort, t.failed,
+    CASE WHEN t.waits IS NOT NULL AND json_extract(g.value, '$[1]') = 1 THEN 4 ELSE json_extract(g.value, '$[1]') END,
+    CASE WHEN t.waits IS NOT NULL AND json_extract(g.value, '$[1]') = 1 THEN 1 END
 FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
 RETURNING origin, sequence
 """,
     retire={
         Insertion.SUPERSEDE: """
-UPDATE task SET state = 8
-WHERE topic = :topic AND state = 1 AND identifier IN (SELECT value FROM json_each(:given))
+UPDATE task INDEXED BY task_open SET state = 8
+WHERE state = 1 AND state <= 4 AND topic = :topic AND identifier IN (SELECT value FROM json_each(:given))
+RETURNING sequence
 """,
         Insertion.REPLACE: f"""
 UPDATE task SET state = 8, descent = max(descent, state)
 WHERE sequence IN ({_older("WHERE t.state <= 6")}
 )
+RETURNING sequence
 """,
         Insertion.DELETE: f"""
 DELETE FROM task
 WHERE sequence IN ({_older("")}
 )
+RETURNING sequence
 """,
     },
+    present=f"""
+SELECT sequence, identifier, input, attempt, token FROM task
+WHERE sequence IN (
+    SELECT max(sequence) FROM ({_older("WHERE t.state <= 6", "t.identifier, t.sequence", "0, 1, 2, 3, 4")}
+    ) GROUP BY identifier
+)
+""",
 )

@@ -13,7 +13,7 @@ __all__ = ["REVIVE"]
 _ROW: Final = "sequence, identifier, input, attempt, token"
 _REASSIGNED: Final = f"""descent = max(descent, state), completed = coalesce(completed, {NOW}),
     output = CASE WHEN :message IS NULL THEN output ELSE coalesce(output || char(10), '') || :message END"""
-_RARE: Final = "state IN (2, 3, 4, 5, 7, 8)"
+_RARE: Final = "state > 1 AND state <> 6"
 
 
 def _in_state(state: TaskState) -> str:
@@ -65,7 +65,8 @@ WHERE topic = :topic AND {_in_state(state)} AND sequence BETWEEN :first AND :las
 
 def _junction(present: str) -> str:
     return f"""
-UPDATE task SET state = 1, due = NULL
+UPDATE task SET
+    state = CASE WHEN waits IS NULL THEN 1 ELSE 4 END, waits = CASE WHEN waits IS NOT NULL THEN 1 END, due = NULL
 WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
     SELECT identifier FROM (
         SELECT m.identifier, min({present}) OVER (PARTITION BY m.number) AS complete
@@ -99,7 +100,8 @@ WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic AND s
     by_state=_by_state,
     reset="""
 UPDATE task SET
-    state = 1, descent = max(descent, state), completed = NULL, output = NULL, lease = NULL, due = NULL
+    state = CASE WHEN waits IS NULL THEN 1 ELSE 4 END, waits = CASE WHEN waits IS NOT NULL THEN 1 END,
+    descent = max(descent, state), completed = NULL, output = NULL, lease = NULL, due = NULL
 WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic
 """,
     retire="""

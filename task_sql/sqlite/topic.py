@@ -20,6 +20,7 @@ DELETE FROM task WHERE topic = :topic AND state IN ({ordinals}) AND sequence BET
 
 TOPIC: Final = TopicStatements(
     initialize="INSERT INTO task_topic (topic) VALUES (:topic) ON CONFLICT DO NOTHING RETURNING 1",
+    exclude=None,
     forget="DELETE FROM task_topic WHERE topic = :topic",
     deactivate="DELETE FROM task_activation WHERE topic = :topic",
     known="SELECT 1 FROM task_topic WHERE topic = :topic",

@@ -31,7 +31,9 @@ _ON_ORACLE = frozenset({"conformance", "contention", "model", "schema", "oracle"
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers that choose a test's columns, and look for the Oracle server that is asked for."""
     config.addinivalue_line("markers", "backends(*names): run on these databases only: sqlite, postgresql, oracle")
-    config.addinivalue_line("markers", "kinds(*labels): run with these only: connection, session, driver, plain")
+    config.addinivalue_line(
+        "markers", "kinds(*labels): run with these, all of them: connection, session, driver, plain"
+    )
 
     try:
         config.stash[_ORACLE] = oracle_server.start()
@@ -84,7 +86,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     }
     if not names["backends"] and metafunc.definition.path.parent.name not in _ON_ORACLE:
         names["backends"] = {"sqlite", "postgresql"}
-    columns = select(names["backends"], names["kinds"])
+    columns = select(names["backends"], names["kinds"], metafunc.definition.nodeid)
     metafunc.parametrize("backend", columns, indirect=True, ids=[column.name for column in columns])
 
 

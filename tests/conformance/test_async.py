@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from task_api import (
+    Dependency,
     Insertion,
     InvalidTaskError,
     LostTaskError,
@@ -19,11 +20,13 @@ from task_api import (
     Snapshot,
     TaskCreation,
     TaskDecision,
+    TaskRef,
     TaskRepository,
     TaskResult,
     TaskState,
     UnknownTopicError,
 )
+from task_api import chain as task_chain
 from task_sql import AsyncTaskRepository, create_repository, prepare_sqlite
 from tests.backends import Backend
 from tests.backends.steps import push, states
@@ -207,3 +210,33 @@ def test_what_is_no_async_transaction_is_refused(backend: Backend, topic: str) -
 def test_the_facade_has_the_owner_of_its_repository(backend: Backend) -> None:
     """It is the same repository in other clothes (DESIGN 3)."""
     assert AsyncTaskRepository(create_repository(backend.engine, "somebody")).owner == "somebody"
+
+
+@spoken_to
+@both
+def test_a_decision_is_waited_for(backend: Backend, topic: str, begin: Begin) -> None:
+    """Before it is there, and after; a graph runs in its order (S1-18)."""
+
+    async def scenario(engine: AsyncEngine, asynchronous: AsyncTaskRepository) -> None:
+        async with begin(engine) as tx:
+            first, last = await asynchronous.push_graph(tx, topic, task_chain("first", "last"))
+            ref = TaskRef(topic, last.sequence)
+            assert await asynchronous.predecessors(tx, ref) == [TaskRef(topic, first.sequence)]
+            assert await asynchronous.dependents(tx, TaskRef(topic, first.sequence)) == [ref]
+            other = await asynchronous.push(tx, topic, TaskCreation("other", suspended=True))
+            await asynchronous.depend(tx, [Dependency(TaskRef(topic, other.sequence), ref)])
+
+        async def work() -> None:
+            for expected in (first, last):
+                async with begin(engine) as tx:
+                    task = await asynchronous.poll(tx, topic)
+                    assert task == expected
+                    await asynchronous.complete(tx, topic, expected if task is None else task)
+
+        decided, _ = await asyncio.gather(asynchronous.wait(lambda: begin(engine), ref), work())
+        assert (decided, decided.state) == (last, TaskState.SUCCEEDED)
+        assert await asynchronous.wait(lambda: begin(engine), ref, timedelta()) == last
+        with pytest.raises(TimeoutError, match="not decided"):
+            await asynchronous.wait(lambda: begin(engine), TaskRef(topic, other.sequence), timedelta(milliseconds=50))
+
+    go(backend, scenario)

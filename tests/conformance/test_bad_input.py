@@ -144,6 +144,16 @@ BAD_CALLS: dict[str, tuple[Call, str]] = {
         "sequence",
     ),
     "token": (lambda r, tx, topic: r.complete(tx, topic, ANY_TASK(1, "a", token="x")), "token"),  # noqa: S106
+    "task with another claim": (
+        lambda r, tx, topic: r.complete(tx, topic, ANY_TASK(1, "a", claim="x")),
+        "'x' is none of Claim",
+    ),
+    "tasks with another claim": (
+        lambda r, tx, topic: r.complete_many(
+            tx, topic, dict.fromkeys([Task(1, "a"), ANY_TASK(2, "b", claim=None)], TaskDecision.SUCCESS)
+        ),
+        "None is none of Claim",
+    ),
     "no decision": (
         lambda r, tx, topic: r.complete(tx, topic, TASK, SUCCESS),
         "TaskDecision, not TaskResult",

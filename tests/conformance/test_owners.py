@@ -3,10 +3,13 @@
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from typing import Any
 
 import pytest
 
 from task_api import (
+    REVIVABLE,
     InvalidTaskError,
     LostTaskError,
     Revivification,
@@ -14,12 +17,13 @@ from task_api import (
     TaskDecision,
     TaskInfo,
     TaskState,
+    TaskStateError,
     UnknownOwnerError,
 )
 from task_sql import create_repository
 from tests.backends import Backend
 from tests.backends.steps import complete, info, poll, push, states
-from tests.conformance.scenes import Repository, run, set_time
+from tests.conformance.scenes import Repository, one_of_each, run, set_time
 
 MINUTE = timedelta(minutes=1)
 ZERO = timedelta(0)
@@ -323,3 +327,35 @@ def test_heartbeats_are_utc_whatever_the_session(backend: Backend, repository: R
             others = {"me", "ghost"} - {owner.owner}
             assert owner.owners(tx, MINUTE) == others
             assert owner.expire(tx, MINUTE) == 0
+
+
+@pytest.mark.parametrize("state", sorted(REVIVABLE | {READY}), ids=attrgetter("name"))
+def test_a_task_is_taken_from_another_state(
+    backend: Backend, repository: Repository, topic: str, state: TaskState
+) -> None:
+    """If asked to, eject brings a task back and claims it in one (S0-13)."""
+    old = one_of_each(backend, repository, topic, [state])[state]
+    before = info(backend, repository, topic, old)
+    with backend.begin() as tx, pytest.raises(TaskStateError):
+        repository.eject(tx, topic, old)
+    with backend.begin() as tx:
+        taken = repository.eject(tx, topic, old, states=[ACTIVE, state])
+    assert (taken.attempt, taken.token) == (before.attempt + 1, before.token + 1)
+    now = info(backend, repository, topic, old)
+    assert (now.state, now.owner, now.descent) == (ACTIVE, repository.owner, max(before.descent, state))
+    complete(backend, repository, topic, taken)
+
+
+@pytest.mark.parametrize("chosen", [[], [ACTIVE, TaskState.REDUNDANT], [TaskState.RECREATED], ["ACTIVE"], 3])
+def test_states_to_eject_from_are_checked(
+    backend: Backend,
+    repository: Repository,
+    topic: str,
+    chosen: Any,  # noqa: ANN401
+) -> None:
+    """What stands for another task is not brought back."""
+    [task] = push(backend, repository, topic, "a")
+    with backend.begin() as tx:
+        with pytest.raises(InvalidTaskError):
+            repository.eject(tx, topic, task, states=chosen)
+        assert repository.task(tx, topic, task.sequence) is not None

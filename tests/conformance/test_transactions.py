@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from task_api import (
     Condition,
+    Dependency,
     Insertion,
     InvalidTaskError,
     LostTaskError,
@@ -28,12 +29,14 @@ from task_api import (
     Task,
     TaskCreation,
     TaskDecision,
+    TaskRef,
     TaskRepository,
     TaskResult,
     TaskState,
     TaskStateError,
     UnknownOwnerError,
     UnknownTopicError,
+    chain,
 )
 from task_sql import SqliteTaskRepository, create_engine
 from tests.backends import Backend, Transaction
@@ -217,6 +220,18 @@ def every_call(  # noqa: PLR0915 - as many as there are
     yield "promote"
     repository.next_due(tx, topic)
     yield "next_due"
+    early, late = (TaskRef(topic, task.sequence) for task in repository.push_graph(tx, topic, chain("x", "y")))
+    yield "push_graph"
+    repository.depend(tx, [Dependency(TaskRef(topic, third.sequence), late)])
+    yield "depend"
+    assert repository.predecessors(tx, late) == [early]
+    yield "predecessors"
+    assert repository.dependents(tx, early) == [late]
+    yield "dependents"
+    assert repository.poll_between(tx, topic, "x", "y") is not None
+    yield "poll_between"
+    assert [info.identifier for info in repository.between(tx, topic, "x", None)] == ["x", "y"]
+    yield "between"
     repository.recreate(tx, topic, Revivification.REPLACE, [tasks[TaskState.FILTERED]])
     yield "recreate"
     repository.recreate_state(tx, topic, Revivification.RESET, TaskState.FAILED)
@@ -287,7 +302,8 @@ class EveryKind:
             end(tx, "ROLLBACK")
 
         assert dump(backend) == before
-        assert seen == {name for name in dir(TaskRepository) if not name.startswith("_")} - {"owner"}
+        # A wait opens transactions of its own.
+        assert seen == {name for name in dir(TaskRepository) if not name.startswith("_")} - {"owner", "wait"}
 
     def test_a_commit_keeps_every_call(
         self, backend: Backend, repository: Repository, topic: str, tasks: dict[TaskState, Task], opener: Begin

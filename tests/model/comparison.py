@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from hypothesis import note
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine
 
@@ -21,6 +22,7 @@ from task_api import (
 )
 from tests.contention.plain_sql import execute
 from tests.model.model import Model, Row
+from tests.model.narrator import Narrator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -45,7 +47,7 @@ class Comparison(RuleBasedStateMachine):
         self.transaction: Transaction = backend.open()
         if backend.name == "sqlite":
             execute(self.transaction, "PRAGMA synchronous = OFF")  # a crash is not in question here
-        for table in ("task", "task_owner"):
+        for table in ("task", "task_owner", "task_activation"):
             execute(self.transaction, f"DELETE FROM {table}")  # noqa: S608 - ours
         self.repositories = {owner: backend.repository(owner, register=False) for owner in OWNERS}
         for repository in self.repositories.values():
@@ -76,11 +78,14 @@ class Comparison(RuleBasedStateMachine):
         """Open a transaction of some owner if none is open."""
         if self.saved is None:
             self.owner = data.draw(st.sampled_from(OWNERS), label="owner")
+            note(f"# {self.owner} begins")
             self.saved = self.model.copy()
             self.before = dict(self.real)
 
     def finish(self, end: str) -> None:
         """End the transaction, or leave it open, and compare everything that can be seen."""
+        if end != STAY:
+            note(f"tx.{end}()")
         if end == COMMIT:
             self.transaction.commit()
             self.model.claimed = {}
@@ -109,7 +114,7 @@ class Comparison(RuleBasedStateMachine):
     ) -> None:
         """Make one call on both sides."""
         expected = _outcome(lambda: model(self.model))
-        actual = _outcome(lambda: real(self.repositories[self.owner], self.transaction))
+        actual = _outcome(lambda: real(Narrator.tells(self.repositories[self.owner]), self.transaction))
         self.bind(_tasks(actual), _tasks(expected))
         translated, plain = self.translate(actual), _plain(expected)
         assert translated == plain
@@ -132,6 +137,10 @@ class Comparison(RuleBasedStateMachine):
         """The model's task as the repository knows it."""
         sequence = self.real[task.sequence]
         return Task(sequence, task.identifier, task.input, task.attempt, task.token, task.claim)
+
+    def row(self, sequence: int) -> Row | None:
+        """The model's row of a sequence."""
+        return next((row for row in self.model.rows if row.sequence == sequence), None)
 
     def holds(self, row: Row | None, task: Task) -> bool:
         """Whether a task is held by the owner."""

@@ -13,6 +13,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from task_api import (
+    INCEPTION,
+    MAX_SEQUENCE,
     REVIVABLE,
     Claim,
     Condition,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 FUTURE, PAST = "future", "past"
+Bounds = tuple[int, int]
+EVERYTHING: Bounds = INCEPTION, MAX_SEQUENCE
 ACTIVE, READY, EXPIRED, FAILED, SUSPENDED, _, SUCCEEDED, RECREATED, REDUNDANT = TaskState
 
 OBSOLETE = {
@@ -76,6 +80,10 @@ class Row:
     completed: bool = False
     output: bool = False
 
+    def within(self, bounds: Bounds) -> bool:
+        """Whether its sequence lies between these."""
+        return bounds[0] <= self.sequence <= bounds[1]
+
     def leave(self, state: TaskState, **changes: object) -> None:
         """Go to a state and remember the highest one that was left."""
         self.descent = max(self.descent, self.state)
@@ -101,13 +109,21 @@ class Model:
     """Whether the heartbeat of each registered owner is fresh."""
     rows: list[Row] = field(default_factory=list)
     """In the order of their sequences."""
+    activation: dict[str, bool] = field(default_factory=dict)
+    """Whether topics are to be processed, where somebody has said so."""
     claimed: dict[int, str] = field(default_factory=dict)
     """The owners of the tasks that are claimed by the transaction alone."""
     last: int = 0
 
     def copy(self) -> Model:
         """A copy to return to when the transaction rolls back."""
-        return replace(self, beating=dict(self.beating), rows=[replace(row) for row in self.rows], claimed={})
+        return replace(
+            self,
+            beating=dict(self.beating),
+            activation=dict(self.activation),
+            rows=[replace(row) for row in self.rows],
+            claimed={},
+        )
 
     def of(self, topic: str, *states: TaskState) -> list[Row]:
         """The topic's tasks in these states, or in all."""
@@ -121,6 +137,8 @@ class Model:
 
     def push(self, topic: str, creations: Sequence[TaskCreation], insertion: Insertion) -> list[Task]:
         """Push creations; the last one of each identifier survives unless they are appended."""
+        if insertion is Insertion.UNIQUE:
+            return [self._push_missing(topic, new) for new in creations]
         final = {creation.identifier: index for index, creation in enumerate(creations)}
         pushed = []
         for index, new in enumerate(creations):
@@ -140,6 +158,17 @@ class Model:
         self.rows += pushed
         return [Task(row.sequence, row.identifier, row.input) for row in pushed]
 
+    def _push_missing(self, topic: str, new: TaskCreation) -> Task:
+        present = [row for row in self.of(topic) if row.identifier == new.identifier and row.state < RECREATED]
+        if not present:
+            return self.push(topic, [new], Insertion.APPEND)[0]
+        row = present[-1]
+        return Task(row.sequence, row.identifier, row.input, row.attempt, row.token)
+
+    def push_one(self, topic: str, identifier: str) -> Task:
+        """Push one task."""
+        return self.push(topic, [TaskCreation(identifier)], Insertion.APPEND)[0]
+
     # Polling and deciding
 
     def poll(
@@ -156,7 +185,34 @@ class Model:
         """Claim the first or last tasks that nothing blocks."""
         step = 1 if order is Order.FIRST_IN_FIRST_OUT else -1
         ready = [row for row in self.of(topic, READY)[::step] if row.sequence not in self.claimed]
-        polled = [row for row in ready if not self._blocked(row, ready, condition)][:size]
+        return self._claim(
+            owner, [row for row in ready if not self._blocked(row, ready, condition)][:size], claim, lease
+        )
+
+    def poll_one(self, owner: str, topic: str) -> Task | None:
+        """Claim the first task."""
+        ready = [row for row in self.of(topic, READY) if row.sequence not in self.claimed]
+        return next(iter(self._claim(owner, ready[:1], Claim.COMMITTED, None)), None)
+
+    def poll_between(
+        self, owner: str, topic: str, low: str | None, high: str | None, *, claim: Claim, lease: str | None
+    ) -> Task | None:
+        """Claim the task of the lowest identifier in a range."""
+        ready = [
+            row for row in self.between(topic, low, high) if row.state is READY and row.sequence not in self.claimed
+        ]
+        return next(iter(self._claim(owner, ready[:1], claim, lease)), None)
+
+    def between(self, topic: str, low: str | None, high: str | None) -> list[Row]:
+        """The tasks of a range of identifiers, in the order of these."""
+        rows = [
+            row
+            for row in self.of(topic)
+            if (low is None or row.identifier >= low) and (high is None or row.identifier < high)
+        ]
+        return sorted(rows, key=lambda row: (row.identifier, row.sequence))
+
+    def _claim(self, owner: str, polled: list[Row], claim: Claim, lease: str | None) -> list[Task]:
         for row in polled if claim is Claim.COMMITTED else ():
             row.state, row.owner, row.lease = ACTIVE, owner, lease
             row.attempt, row.token = row.attempt + 1, row.token + 1
@@ -182,6 +238,10 @@ class Model:
                 del self.claimed[row.sequence]
             row.state, row.completed, row.output = decision.state, True, decision.output is not None
             row.due, row.lease = tense(decision.due), None
+
+    def complete_one(self, owner: str, topic: str, task: Task) -> None:
+        """Decide one held task."""
+        self.complete(owner, topic, {task: TaskDecision.SUCCESS})
 
     def release(self, owner: str, topic: str, tasks: Collection[Task]) -> None:
         """Give tasks back."""
@@ -221,10 +281,13 @@ class Model:
             raise error(topic, refused)
         return [rows[task.sequence] for task in tasks]
 
-    def eject(self, owner: str, topic: str, task: Task) -> Task:
-        """Take an ACTIVE task over."""
-        [row] = self._rows(topic, [task], lambda row, _: row.state is ACTIVE, TaskStateError)
-        row.owner, row.token, row.lease = owner, row.token + 1, None
+    def eject(
+        self, owner: str, topic: str, task: Task, states: Collection[TaskState] = (ACTIVE,), lease: str | None = None
+    ) -> Task:
+        """Take a task over, which counts as an attempt unless it was tried already."""
+        [row] = self._rows(topic, [task], lambda row, _: row.state in states, TaskStateError)
+        row.attempt += row.state is not ACTIVE
+        row.leave(ACTIVE, owner=owner, token=row.token + 1, lease=lease)
         return Task(row.sequence, row.identifier, row.input, row.attempt, row.token)
 
     # Time
@@ -255,10 +318,10 @@ class Model:
         return self._revive(topic, revivification, self._revivable(topic, tasks))
 
     def recreate_state(
-        self, topic: str, revivification: Revivification, state: TaskState, size: int
+        self, topic: str, revivification: Revivification, state: TaskState, size: int, bounds: Bounds = EVERYTHING
     ) -> dict[Task, Task]:
         """Revive the first tasks in a state."""
-        return self._revive(topic, revivification, self.of(topic, state)[:size])
+        return self._revive(topic, revivification, [row for row in self.of(topic, state) if row.within(bounds)][:size])
 
     def _revivable(self, topic: str, tasks: Collection[Task]) -> list[Row]:
         return self._rows(topic, tasks, lambda row, _: row.state in REVIVABLE, TaskStateError)
@@ -282,9 +345,9 @@ class Model:
         for row, result in zip(self._revivable(topic, results), results.values(), strict=True):
             self._reassign(row, result)
 
-    def reassign_all(self, topic: str, state: TaskState, result: TaskResult) -> int:
+    def reassign_all(self, topic: str, state: TaskState, result: TaskResult, bounds: Bounds = EVERYTHING) -> int:
         """Give all tasks in a state another result."""
-        rows = self.of(topic, state) if state is not result.state else []
+        rows = [row for row in self.of(topic, state) if row.within(bounds) and state is not result.state]
         for row in rows:
             self._reassign(row, result)
         return len(rows)
@@ -304,9 +367,9 @@ class Model:
 
     # Deleting and counting
 
-    def purge(self, topic: str, states: Collection[TaskState]) -> int:
+    def purge(self, topic: str, states: Collection[TaskState], bounds: Bounds = EVERYTHING) -> int:
         """Delete tasks."""
-        purged = [row for row in self.of(topic) if row.state in states]
+        purged = [row for row in self.of(topic) if row.state in states and row.within(bounds)]
         self.rows = [row for row in self.rows if row not in purged]
         return len(purged)
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 import pytest
 
-from task_api import Insertion, Revivification, TaskCreation, TaskDecision, TaskRepository, TaskState
+from task_api import (
+    Insertion,
+    Listing,
+    Revivification,
+    TaskCreation,
+    TaskDecision,
+    TaskInfo,
+    TaskRef,
+    TaskRepository,
+    TaskState,
+)
 from task_sql import schema
 from tests.backends.steps import complete, poll, push
 from tests.notifier.support import PATIENCE
@@ -109,6 +119,23 @@ def joined(tx: Transaction, repository: Repository) -> object:
     return released
 
 
+def expected(tx: Transaction, repository: Repository) -> object:
+    """Ask to be told what becomes of the READY one, which polls pass over until that is committed."""
+    done, _ = cast("Any", repository).look(tx, TaskRef("topic", _ready(tx, repository).sequence))
+    assert done is None
+    return done
+
+
+def linked(tx: Transaction, repository: Repository) -> object:
+    """Let another one wait for the READY one, which polls pass over until that is committed."""
+    return repository.push(tx, "topic", TaskCreation("next", after=(_ready(tx, repository),)))
+
+
+def _ready(tx: Transaction, repository: Repository) -> TaskInfo:
+    [ready] = repository.page(tx, "topic", listing=Listing(state=TaskState.READY))
+    return ready
+
+
 def revived(revivification: Revivification) -> Call:
     """Bring the failed one back."""
 
@@ -132,7 +159,8 @@ def named(revivification: Revivification) -> Call:
 
 CALLS: dict[str, Call] = {
     **{
-        call.__name__: call for call in (pushed, pushed_many, superseded, replaced, deleted, released, promoted, joined)
+        call.__name__: call
+        for call in (pushed, pushed_many, superseded, replaced, deleted, released, promoted, joined, expected, linked)
     },
     **{each.name.lower(): revived(each) for each in Revivification},
     "reset named": named(Revivification.RESET),

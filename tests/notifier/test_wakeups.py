@@ -126,6 +126,9 @@ def test_a_stored_wish_is_followed_and_not_stored_again(
     """Whoever stores it: start, stop and start again, each once (PN-10, PN-B2, PN-B8)."""
     puppet, fence = Stored(backend, repository, topic), Stored(backend, repository, others[1])
     with started(create_notifier(backend.engine), puppet, fence):
+        # Each is read once at the start; a wish that came before that would be read with it.
+        puppet.wait("activation")
+        fence.wait("activation")
         for number, active in enumerate((True, False, True)):
             with backend.begin() as tx:
                 backend.repository("operator").activate(tx, topic, active)

@@ -1,11 +1,7 @@
 """Installing, upgrading, removing and rendering the schema."""
 
-import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,53 +9,17 @@ import pytest
 
 from task_api import InvalidTaskError, SchemaError, TaskState
 from task_sql import PostgresTaskRepository, schema
-from task_sql.schema.scripts import statements
 from tests.backends import Backend
 from tests.backends.steps import push, states
 from tests.conformance.scenes import Repository, run
+from tests.schema.tables import at_once, catalogue, execute
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 LAYOUTS = [
     dict(zip(("partitioned", "pretty", "notify"), flags, strict=True)) for flags in product([True, False], repeat=3)
 ]
 every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: "-".join(k for k in layout if layout[k]))
 one_kind = pytest.mark.kinds("driver")
 transactional = pytest.mark.backends("sqlite", "postgresql")  # Oracle commits at each statement on a schema
-
-CATALOGUE = {
-    "sqlite": "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name",
-    "postgresql": """
-        SELECT relkind::text, relname::text, coalesce(pg_get_indexdef(c.oid), pg_get_viewdef(c.oid))
-        FROM pg_class c WHERE relnamespace = 'public'::regnamespace AND relkind <> 'v' AND relkind <> 'r'
-        UNION ALL
-        SELECT 'view', viewname::text, definition FROM pg_views WHERE schemaname = 'public'
-        UNION ALL
-        SELECT 'function', proname::text, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace
-        UNION ALL
-        SELECT 'column', table_name || '.' || column_name,
-            concat_ws(' ', data_type, character_maximum_length, is_nullable, column_default, collation_name)
-        FROM information_schema.columns WHERE table_schema = 'public'
-        ORDER BY 1, 2
-    """,
-    "oracle": """
-        SELECT object_type, LOWER(object_name), object_type FROM user_objects
-        UNION ALL
-        SELECT 'COLUMN', LOWER(table_name || '.' || column_name), data_type FROM user_tab_columns
-        ORDER BY 1, 2
-    """,
-}
-
-
-def catalogue(backend: Backend) -> list[tuple[Any, ...]]:
-    """Everything that the database knows about the schema."""
-    return backend.sql(CATALOGUE[backend.name])
-
-
-@pytest.fixture
-def empty(backend: Backend) -> Backend:
-    """A database without the schema."""
-    run(backend, schema.uninstall)
-    return backend
 
 
 def test_the_installed_version_is_told(backend: Backend) -> None:
@@ -177,21 +137,6 @@ def test_install_and_render_give_the_same_schema(empty: Backend, layout: dict[st
     assert len(push(empty, repository, "topic", "a")) == 1
 
 
-def execute(backend: Backend, script: str) -> None:
-    """Run a script as a DBA would."""
-    with closing(backend.connect()) as connection:
-        if isinstance(connection, sqlite3.Connection):
-            connection.executescript(script)
-        elif backend.name == "oracle":
-            for statement in statements(script):  # as SQL*Plus would
-                with connection.cursor() as cursor:
-                    cursor.execute(statement)
-        else:
-            assert isinstance(connection, psycopg.Connection)
-            connection.execute(script.encode())
-        connection.commit()
-
-
 @one_kind
 @pytest.mark.parametrize("pretty", [True, False])
 def test_the_view_can_be_left_out(empty: Backend, *, pretty: bool) -> None:
@@ -231,33 +176,6 @@ def test_what_is_no_connection_is_refused(backend: Backend, call: Any) -> None: 
     for wrong, says in ((backend.engine, r"engine\.begin"), (backend.url, "str"), (None, "NoneType")):
         with pytest.raises(InvalidTaskError, match=says):
             call(wrong)
-
-
-PROGRAM = """
-import sys
-import task_sql
-sys.path.append(sys.argv[3])
-from tests.oracle import double
-double.register()
-engine = task_sql.create_engine(sys.argv[1])
-for _ in range(3):
-    with engine.begin() as connection:
-        getattr(task_sql.schema, sys.argv[2])(connection)
-with engine.begin() as connection:
-    print(task_sql.schema.version(connection))
-"""
-
-
-def at_once(backend: Backend, call: str, number: int = 4) -> list[str]:
-    """What several processes say that make the same call on the schema at the same time."""
-    command = [sys.executable, "-c", PROGRAM, backend.url, call, str(ROOT)]
-    processes = [
-        subprocess.Popen(  # noqa: S603 - ours
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        for _ in range(number)
-    ]
-    return [process.communicate(timeout=60)[0].strip() for process in processes]
 
 
 @one_kind

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from task_api import FINISHED, REVIVABLE, Direction, Snapshot, TaskResult, TaskState
 from task_sql.oracle import claim as oracle_claim
+from task_sql.oracle import dependency as oracle_dependency
 from task_sql.oracle import dialect as oracle_dialect
 from task_sql.oracle import push as oracle_push
 from task_sql.oracle import topic as oracle_topic
@@ -17,9 +18,13 @@ from task_sql.oracle import transaction as oracle_transaction
 from task_sql.oracle.dialect import OracleDialect
 from task_sql.oracle.sql import Chosen
 from task_sql.postgresql import claim as postgresql_claim
+from task_sql.postgresql import dependency as postgresql_dependency
+from task_sql.postgresql import hold as postgresql_hold
 from task_sql.postgresql import push as postgresql_push
 from task_sql.postgresql.dialect import PostgresDialect
+from task_sql.sqlite import between as sqlite_between
 from task_sql.sqlite import claim as sqlite_claim
+from task_sql.sqlite import dependency as sqlite_dependency
 from task_sql.sqlite import push as sqlite_push
 from task_sql.sqlite.dialect import SqliteDialect
 from task_sql.statements import Filter
@@ -37,6 +42,10 @@ _RESULTS = [result.state for result in TaskResult]
 
 # What each family of statements is a function of.
 _DOMAINS: Mapping[str, list[tuple[Any, ...]]] = {
+    "claim.eject": [
+        (frozenset({TaskState.ACTIVE}),),
+        (frozenset({TaskState.ACTIVE, TaskState.READY, TaskState.SUSPENDED}),),
+    ],
     "revive.by_state": [(state,) for state in sorted(REVIVABLE)],
     "revive.chosen": [(state,) for state in sorted(REVIVABLE)],
     "revive.again": [(state,) for state in sorted(REVIVABLE)],
@@ -55,6 +64,11 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
         "push.draw": postgresql_push.DRAW,
         "push.copy_in": postgresql_push.COPY,
         "push.serialize": postgresql_push.SERIALIZE,
+        "dependency.announce": postgresql_dependency.ANNOUNCE,
+        "dependency.mark": postgresql_dependency.MARK,
+        "dependency.share": postgresql_dependency.SHARE,
+        "dependency.look": postgresql_dependency.LOOK,
+        "hold.isolation": postgresql_hold.ISOLATION,
         "claim.candidates": postgresql_claim.CANDIDATES,
         "claim.candidates_among": postgresql_claim.CANDIDATES_AMONG,
         "claim.candidates_beyond": postgresql_claim.CANDIDATES_BEYOND,
@@ -67,6 +81,7 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
         "push.draw": oracle_push.DRAW,
         "push.lock": oracle_push.LOCK,
         "push.unlock": oracle_push.UNLOCK,
+        "dependency.suspended": oracle_dependency.SUSPENDED,
         "claim.candidates": oracle_claim.CANDIDATES,
         "claim.claim_candidates": oracle_claim.CLAIM_CANDIDATES,
         "claim.try_slots": oracle_claim.TRY_SLOTS,
@@ -78,7 +93,12 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
     },
     "sqlite": {
         "push.draw": sqlite_push.DRAW,
+        "push.insert": sqlite_push.PUSH_MANY,
+        "push.plain": sqlite_push.PUSH_PLAIN,
+        "push.plain_insert": sqlite_push.PUSH_PLAIN_MANY,
+        "dependency.any": sqlite_dependency.ANY,
         "claim.beside": sqlite_claim.POLL_BESIDE,
+        "between.poll_beside": sqlite_between.POLL_BETWEEN_BESIDE,
         **{
             f"claim.{name.lower()}": getattr(sqlite_claim, name)
             for name in ("CLAIMS", "CLAIMS_BEGIN", "CLAIMS_BEGUN", "CLAIMS_FORGET", "CLAIMS_NOTE")

@@ -167,10 +167,27 @@ def _promote(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: AN
     return repository.promote(tx, TOPIC), repository.next_due(tx, TOPIC)
 
 
+def _poll_between(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.poll_between(tx, TOPIC, "ready-19", "ready-2")
+
+
+def _claim_between(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.poll_between(tx, TOPIC, None, None, claim=Claim.TRANSACTION)
+
+
+def _between(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.between(tx, TOPIC, "ready-19", "ready-2")
+
+
+def _lock_between(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+    return repository.between(tx, TOPIC, "ready-19", "ready-2", lock=True)
+
+
 CALLS = [_poll, _poll_singular, _claim_and_decide, _complete, _supersede, _junction, _promote]
+RANGES = [_poll_between, _claim_between, _between, _lock_between]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__[1:])
+@pytest.mark.parametrize("call", [*CALLS, *RANGES], ids=lambda call: call.__name__[1:])
 def test_a_long_history_costs_no_pages(
     subjects: tuple[Subject, Subject], call: Callable[[PostgresTaskRepository, Any], object]
 ) -> None:
@@ -235,6 +252,8 @@ def test_a_burst_into_a_new_topic_is_planned_for(*, postgresql_provision: Postgr
 
     # Each of five conditions on a task is a look into an index of three levels; squared it would be millions.
     assert {name: number for name, number in pages.items() if number > 6_000 * 5 * 4} == {}
+    # What is held is found by its key: some pages for each task, whatever else is READY.
+    assert max(pages["_claim_and_decide"], pages["_complete"]) < BATCH * 100
 
 
 @pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])

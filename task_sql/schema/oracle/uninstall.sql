@@ -4,6 +4,8 @@ DROP VIEW task_pretty;
 
 DROP TABLE task PURGE;
 
+DROP TABLE task_dependency PURGE;
+
 DROP TABLE task_claim;
 
 DROP TABLE task_slot PURGE;

@@ -4,8 +4,10 @@ DROP VIEW IF EXISTS task_pretty;
 
 DROP VIEW IF EXISTS task_specimen;
 
-DROP FUNCTION IF EXISTS task_initialize(text);
+DROP FUNCTION IF EXISTS task_initialize(text), task_known(text),
+    task_decide(text, text, bigint[], integer, smallint, text, timestamptz),
+    task_decide_claimed(text, text, bigint[], integer, smallint, text, timestamptz);
 
-DROP TABLE IF EXISTS task, task_topic, task_owner, task_activation, task_mutex, task_schema;
+DROP TABLE IF EXISTS task, task_dependency, task_topic, task_owner, task_activation, task_mutex, task_schema;
 
 DROP SEQUENCE IF EXISTS task_sequence;

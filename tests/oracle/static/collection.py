@@ -32,7 +32,7 @@ def notifications() -> dict[str, str]:
 
 
 def scripts() -> dict[str, str]:
-    """Return the scripts that install the schema, in all ways, that upgrade it, and that remove it."""
+    """Return the scripts that install the schema, in all ways, that upgrade it, that grant it, and that remove it."""
     ways = product((False, True), (False, True), (False, True), range(schema.VERSION))
     found = {
         f"install {partitioned=} {pretty=} {notify=} {since=}": schema.render(
@@ -40,7 +40,7 @@ def scripts() -> dict[str, str]:
         )
         for partitioned, pretty, notify, since in ways
     }
-    return {**found, "uninstall": removal("oracle")}
+    return {**found, "roles": schema.render_roles("oracle"), "uninstall": removal("oracle")}
 
 
 def definitions() -> dict[str, str]:

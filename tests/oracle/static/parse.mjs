@@ -21,6 +21,7 @@ const RULES = {
   TRUNCATE: "unit_statement",
   COMMENT: "unit_statement",
   CALL: "unit_statement",
+  GRANT: "unit_statement",
 };
 const LONGEST = 160;
 

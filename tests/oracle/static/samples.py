@@ -32,6 +32,8 @@ WRONG: Final = {
     "a comma at the end": "CREATE TABLE task (state NUMBER(1), )",
     "a cache without a size": "CREATE SEQUENCE task_sequence CACHE ORDER",
     "two statements": "DROP TABLE task PURGE; DROP TABLE task_claim",
+    "a grant on two tables": "GRANT SELECT ON task, task_topic TO topiq_reader",
+    "a grant to nobody": "GRANT SELECT, INSERT (topic) ON task",
     "no statement": "TASK",
 }
 """Statements that Oracle refuses, and the parser too."""
@@ -107,6 +109,7 @@ RIGHT: Final = {
         " PARTITION BY LIST (topic) AUTOMATIC (PARTITION task_none VALUES (' ')) ENABLE ROW MOVEMENT"
     ),
     "an index on what is NULL elsewhere": "CREATE INDEX task_ready ON task (CASE WHEN state = 1 THEN topic END) LOCAL",
+    "a grant of some columns": "GRANT SELECT, INSERT (topic), UPDATE (state, due), DELETE ON task TO one, other",
     "an emptied partition": "ALTER TABLE task TRUNCATE PARTITION FOR ('a') UPDATE INDEXES",
     "a dropped column": "ALTER TABLE task DROP COLUMN late",
     "a table locked as a whole": "LOCK TABLE task_schema IN EXCLUSIVE MODE",

@@ -18,7 +18,9 @@ AGGREGATES: Final = frozenset({"AVG", "COUNT", "LISTAGG", "MAX", "MEDIAN", "MIN"
 
 
 def blocks(statement: Statement) -> Iterator[Level]:
-    """Give each query block: what begins with a SELECT, up to the next one beside it."""
+    """Give each query block: what begins with a SELECT, up to the next one beside it. What is granted is none."""
+    if statement.verb in {"GRANT", "REVOKE"}:
+        return
     for level in statement.levels():
         yield from blocks_of(level)
 

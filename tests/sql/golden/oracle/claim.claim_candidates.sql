@@ -17,7 +17,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -39,7 +39,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -65,7 +65,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -90,7 +90,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -116,7 +116,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -141,7 +141,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -164,7 +164,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -186,7 +186,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -212,7 +212,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -237,7 +237,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -263,7 +263,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -288,6 +288,6 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence

@@ -14,7 +14,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT NONE COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -33,7 +33,7 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- FIRST_IN_FIRST_OUT NONE TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -53,7 +53,7 @@ UPDATE task t SET
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT NONE COMMITTED read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence
 
@@ -72,6 +72,6 @@ SELECT t.topic, t.identifier, t.sequence, t.token + 1, :owner FROM task t
 WHERE t.topic = :topic AND t.sequence = :sequence AND t.state = 1
 
 -- LAST_IN_FIRST_OUT NONE TRANSACTION read
-SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1
+SELECT /*+ LEADING(j) USE_NL(t) INDEX(t task_key) */ t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed
 FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j
 JOIN task t ON t.topic = :topic AND t.sequence = j.sequence

@@ -1,1 +1,1 @@
-SELECT sequence, identifier, input, attempt, token, topic, state, descent, owner, reference, created, polled, completed, due, lease, origin, output FROM task WHERE topic = :topic AND sequence = :sequence
+SELECT sequence, identifier, input, attempt, token, topic, state, descent, owner, reference, created, polled, completed, due, lease, origin, output, failed FROM task WHERE topic = :topic AND sequence = :sequence

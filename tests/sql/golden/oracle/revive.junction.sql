@@ -12,7 +12,9 @@ SELECT DISTINCT identifier FROM (
 WHERE complete = 1
 
 -- SINGULAR change
-UPDATE task t SET t.state = 1, t.due = NULL
+UPDATE task t SET
+    t.state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, t.waits = CASE WHEN t.waits IS NOT NULL THEN 1 END,
+    t.due = NULL
 WHERE t.topic = :topic AND t.identifier = :identifier AND t.state = 4
 
 -- ETERNAL find
@@ -29,5 +31,7 @@ SELECT DISTINCT identifier FROM (
 WHERE complete = 1
 
 -- ETERNAL change
-UPDATE task t SET t.state = 1, t.due = NULL
+UPDATE task t SET
+    t.state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, t.waits = CASE WHEN t.waits IS NOT NULL THEN 1 END,
+    t.due = NULL
 WHERE t.topic = :topic AND t.identifier = :identifier AND t.state = 4

@@ -1,7 +1,7 @@
 WITH due AS MATERIALIZED (
     SELECT sequence FROM task
-    WHERE topic = %(topic)s AND state = 4 AND due <= statement_timestamp()
-    FOR UPDATE SKIP LOCKED
+    WHERE topic = %(topic)s AND state = 4 AND due <= statement_timestamp() AND waits IS NULL
+    FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE task AS t SET state = 1, late = t.sequence
 WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM due))

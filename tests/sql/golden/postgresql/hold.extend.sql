@@ -4,7 +4,7 @@ WITH held AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT t.sequence FROM task AS t
         WHERE t.topic = %(topic)s AND t.sequence = g.sequence AND t.state = 0 AND t.owner = %(owner)s AND t.token = g.token
-        OFFSET 0 FOR UPDATE
+        OFFSET 0 FOR NO KEY UPDATE
     ) AS h
 )
 UPDATE task AS t SET lease = statement_timestamp() + CAST(%(lease)s AS interval)

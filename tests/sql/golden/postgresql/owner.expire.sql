@@ -6,7 +6,7 @@ WITH left_behind AS MATERIALIZED (
             SELECT FROM task_owner AS o
             WHERE o.owner = t.owner AND o.heartbeat >= statement_timestamp() + CAST(%(timeout)s AS interval))
     )
-    FOR UPDATE OF t SKIP LOCKED
+    FOR NO KEY UPDATE OF t SKIP LOCKED
 )
 UPDATE task AS t SET state = 2
 WHERE t.topic = ANY (ARRAY(SELECT DISTINCT topic FROM left_behind))

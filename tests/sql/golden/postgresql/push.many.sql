@@ -4,7 +4,7 @@ WITH numbered AS MATERIALIZED (
         CAST(%(identifiers)s AS text[]), CAST(%(inputs)s AS text[]), CAST(%(references)s AS text[]),
         CAST(%(states)s AS smallint[]), CAST(%(dues)s AS timestamptz[]), CAST(%(delays)s AS interval[])
     ) AS g (identifier, input, reference, state, due, delay)
-    WHERE pg_current_xact_id() IS NOT NULL AND EXISTS (SELECT FROM task_topic WHERE topic = %(topic)s)
+    WHERE (SELECT pg_current_xact_id() IS NOT NULL AND task_known(%(topic)s))
 )
 INSERT INTO task (topic, sequence, identifier, input, reference, state, due)
 SELECT CAST(%(topic)s AS text), sequence, identifier, input, reference, state, coalesce(due, statement_timestamp() + delay)

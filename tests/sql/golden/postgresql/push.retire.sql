@@ -9,8 +9,12 @@ older AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.identifier = ANY (%(identifiers)s) AND t.state + 0 = 1
     ORDER BY t.sequence
     FOR UPDATE
+),
+retired AS (
+    UPDATE task AS t SET state = 8, late = NULL, descent = greatest(t.descent, t.state) WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+    RETURNING t.sequence, t.awaited, t.on_abort
 )
-UPDATE task AS t SET state = 8, late = NULL, descent = greatest(t.descent, t.state) WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+SELECT sequence FROM retired WHERE awaited OR on_abort IS NOT NULL
 
 -- REPLACE
 WITH unlocked AS (
@@ -23,8 +27,12 @@ older AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.identifier = ANY (%(identifiers)s) AND (t.state + 0 = ANY ('{1,2,3,4}') OR t.state >= 5 AND t.state <= 6)
     ORDER BY t.sequence
     FOR UPDATE
+),
+retired AS (
+    UPDATE task AS t SET state = 8, late = NULL, descent = greatest(t.descent, t.state) WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+    RETURNING t.sequence, t.awaited, t.on_abort
 )
-UPDATE task AS t SET state = 8, late = NULL, descent = greatest(t.descent, t.state) WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+SELECT sequence FROM retired WHERE awaited OR on_abort IS NOT NULL
 
 -- DELETE
 WITH unlocked AS (
@@ -37,5 +45,9 @@ older AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.identifier = ANY (%(identifiers)s) AND (t.state + 0 = ANY ('{1,2,3,4}') OR t.state >= 5)
     ORDER BY t.sequence
     FOR UPDATE
+),
+retired AS (
+    DELETE FROM task AS t WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+    RETURNING t.sequence, t.awaited, t.on_abort
 )
-DELETE FROM task AS t WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM older))
+SELECT sequence FROM retired WHERE awaited OR on_abort IS NOT NULL

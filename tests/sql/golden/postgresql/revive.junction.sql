@@ -11,7 +11,9 @@ judged AS MATERIALIZED (
     ) IS NOT NULL) OVER (PARTITION BY m.number) AS complete
     FROM unnest(CAST(%(groups)s AS integer[]), CAST(%(identifiers)s AS text[])) AS m (number, identifier)
 )
-UPDATE task AS t SET state = 1, due = NULL, late = t.sequence
+UPDATE task AS t SET
+    state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, due = NULL,
+    late = CASE WHEN t.waits IS NULL THEN t.sequence END, waits = CASE WHEN t.waits IS NOT NULL THEN 1 END
 WHERE t.topic = %(topic)s AND t.state + 0 = 4 AND t.identifier = ANY (
     ARRAY(SELECT DISTINCT identifier FROM judged WHERE complete))
 RETURNING t.identifier, (SELECT pg_notify('task_notification', 'WORK ' || md5(%(topic)s)) WHERE %(notify)s)
@@ -33,7 +35,9 @@ judged AS MATERIALIZED (
     ) IS NOT NULL) OVER (PARTITION BY m.number) AS complete
     FROM unnest(CAST(%(groups)s AS integer[]), CAST(%(identifiers)s AS text[])) AS m (number, identifier)
 )
-UPDATE task AS t SET state = 1, due = NULL, late = t.sequence
+UPDATE task AS t SET
+    state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, due = NULL,
+    late = CASE WHEN t.waits IS NULL THEN t.sequence END, waits = CASE WHEN t.waits IS NOT NULL THEN 1 END
 WHERE t.topic = %(topic)s AND t.state + 0 = 4 AND t.identifier = ANY (
     ARRAY(SELECT DISTINCT identifier FROM judged WHERE complete))
 RETURNING t.identifier, (SELECT pg_notify('task_notification', 'WORK ' || md5(%(topic)s)) WHERE %(notify)s)

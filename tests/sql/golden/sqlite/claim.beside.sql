@@ -10,7 +10,7 @@ WHERE sequence IN (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
 UPDATE task SET
@@ -33,7 +33,7 @@ WHERE sequence IN (
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 UPDATE task SET
@@ -59,7 +59,7 @@ WHERE sequence IN (
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 UPDATE task SET
@@ -85,7 +85,7 @@ WHERE sequence IN (
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT NONE
 UPDATE task SET
@@ -99,7 +99,7 @@ WHERE sequence IN (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER
 UPDATE task SET
@@ -122,7 +122,7 @@ WHERE sequence IN (
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 UPDATE task SET
@@ -148,7 +148,7 @@ WHERE sequence IN (
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 UPDATE task SET
@@ -174,4 +174,4 @@ WHERE sequence IN (
         WHERE s.state = 1 AND c.topic = :topic AND c.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed

@@ -8,10 +8,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT NONE TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -34,10 +34,10 @@ WHERE sequence IN (
         WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -72,10 +72,10 @@ WHERE sequence IN (
         WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -113,10 +113,10 @@ WHERE sequence IN (
         WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- FIRST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -145,10 +145,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT NONE TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -171,10 +171,10 @@ WHERE sequence IN (
         WHERE s.state = 1 AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -209,10 +209,10 @@ WHERE sequence IN (
         WHERE s.state IN (2, 3) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
@@ -250,10 +250,10 @@ WHERE sequence IN (
         WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
-RETURNING sequence, identifier, input, attempt, token
+RETURNING sequence, identifier, input, attempt, token, failed
 
 -- LAST_IN_FIRST_OUT SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS TRANSACTION
-SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1 FROM task AS t INDEXED BY task_ready
+SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed FROM task AS t INDEXED BY task_ready
     WHERE t.topic = :topic AND t.state = 1
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (

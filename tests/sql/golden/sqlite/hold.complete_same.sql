@@ -1,17 +1,15 @@
 -- COMMITTED
 UPDATE task SET state = :state, output = :output, completed = strftime('%Y-%m-%d %H:%M:%f', 'now'), due = coalesce(:due, strftime('%Y-%m-%d %H:%M:%f', 'now', :delay))
-FROM json_each(:given) AS g
-WHERE task.sequence = json_extract(g.value, '$[0]')
+WHERE sequence IN (SELECT key FROM json_each(:given))
 AND :number = (SELECT count(*) FROM (
-SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
-WHERE t.topic = :topic AND t.state = 0 AND t.owner = :owner AND t.token = json_extract(g.value, '$[1]')
+SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t NOT INDEXED ON t.sequence = g.key
+WHERE t.topic = :topic AND t.state = 0 AND t.owner = :owner AND t.token = g.value
 ))
 
 -- TRANSACTION
 UPDATE task SET owner = :owner, attempt = attempt + 1, token = token + 1, polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), state = :state, output = :output, completed = strftime('%Y-%m-%d %H:%M:%f', 'now'), due = coalesce(:due, strftime('%Y-%m-%d %H:%M:%f', 'now', :delay))
-FROM json_each(:given) AS g
-WHERE task.sequence = json_extract(g.value, '$[0]')
+WHERE sequence IN (SELECT key FROM json_each(:given))
 AND :number = (SELECT count(*) FROM (
-SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
-WHERE t.topic = :topic AND t.state = 1 AND t.token = json_extract(g.value, '$[1]') - 1 AND EXISTS (SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = json_extract(g.value, '$[1]') AND c.owner = :owner)
+SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t NOT INDEXED ON t.sequence = g.key
+WHERE t.topic = :topic AND t.state = 1 AND t.token = g.value - 1 AND EXISTS (SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = g.value AND c.owner = :owner)
 ))

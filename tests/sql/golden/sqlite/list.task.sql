@@ -1,1 +1,1 @@
-SELECT sequence, identifier, input, attempt, token, topic, state, descent, owner, reference, created, polled, completed, due, lease, origin, output FROM task WHERE sequence = :sequence AND topic = :topic
+SELECT sequence, identifier, input, attempt, token, topic, state, descent, owner, reference, created, polled, completed, due, lease, origin, output, failed FROM task WHERE sequence = :sequence AND topic = :topic

@@ -1,6 +1,7 @@
 -- SUPERSEDE
-UPDATE task SET state = 8
-WHERE topic = :topic AND state = 1 AND identifier IN (SELECT value FROM json_each(:given))
+UPDATE task INDEXED BY task_open SET state = 8
+WHERE state = 1 AND state <= 4 AND topic = :topic AND identifier IN (SELECT value FROM json_each(:given))
+RETURNING sequence
 
 -- REPLACE
 UPDATE task SET state = 8, descent = max(descent, state)
@@ -11,6 +12,7 @@ WHERE sequence IN (
     SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
         ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 WHERE t.state <= 6
 )
+RETURNING sequence
 
 -- DELETE
 DELETE FROM task
@@ -21,3 +23,4 @@ WHERE sequence IN (
     SELECT t.sequence FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
         ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 
 )
+RETURNING sequence

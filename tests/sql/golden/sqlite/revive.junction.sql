@@ -1,5 +1,6 @@
 -- SINGULAR
-UPDATE task SET state = 1, due = NULL
+UPDATE task SET
+    state = CASE WHEN waits IS NULL THEN 1 ELSE 4 END, waits = CASE WHEN waits IS NOT NULL THEN 1 END, due = NULL
 WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
     SELECT identifier FROM (
         SELECT m.identifier, min(EXISTS (
@@ -14,7 +15,8 @@ WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
 RETURNING identifier
 
 -- ETERNAL
-UPDATE task SET state = 1, due = NULL
+UPDATE task SET
+    state = CASE WHEN waits IS NULL THEN 1 ELSE 4 END, waits = CASE WHEN waits IS NOT NULL THEN 1 END, due = NULL
 WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
     SELECT identifier FROM (
         SELECT m.identifier, min(EXISTS (

@@ -1,0 +1,47 @@
+"""SQLite: tasks by a range of identifiers."""
+
+from typing import Final
+
+from task_api import Claim, Condition
+
+from ..lister import COLUMNS
+from ..statements import BetweenStatements
+from .claim import AS_CLAIMED, beside_own, claiming
+
+__all__ = ["BETWEEN", "POLL_BETWEEN_BESIDE"]
+
+_BESIDE_OWN: Final = beside_own(Condition.NONE)
+
+
+def _lowest(columns: str, beside: str) -> str:
+    return f"""SELECT {columns} FROM task AS t INDEXED BY task_open
+    WHERE t.state = 1 AND t.state <= 4 AND t.topic = :topic AND t.identifier >= :low AND t.identifier < :high
+    AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner){beside}
+    ORDER BY t.identifier, t.sequence LIMIT 1"""
+
+
+def _all(index: str, states: str) -> str:
+    return f"""
+SELECT {COLUMNS} FROM task INDEXED BY {index}
+WHERE {states} AND topic = :topic AND identifier >= :low AND identifier < :high
+"""
+
+
+_ALL: Final = (
+    _all("task_open", "state IN (0, 1, 2, 3, 4) AND state <= 4")
+    + "UNION ALL"
+    + _all("task_done", "state >= 5")
+    + "ORDER BY identifier, sequence\n"
+)
+
+POLL_BETWEEN_BESIDE: Final = claiming(_lowest("t.sequence", _BESIDE_OWN))
+"""A committed poll in a transaction that has claimed tasks for itself."""
+
+BETWEEN: Final = BetweenStatements(
+    poll={
+        Claim.COMMITTED: claiming(_lowest("t.sequence", "")),
+        Claim.TRANSACTION: "\n" + _lowest(AS_CLAIMED, _BESIDE_OWN) + "\n",
+    },
+    all=_ALL,
+    lock=_ALL,
+)

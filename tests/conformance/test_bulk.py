@@ -1,0 +1,82 @@
+"""Many tasks in one push, which databases have ways of their own for."""
+
+from itertools import product
+
+import pytest
+
+from task_api import Insertion, TaskCreation, TaskState
+from tests.backends import Backend
+from tests.conformance.scenes import Repository
+
+SIGNS = ["\\", "\t", "\n", "\r", "\b", "\v", "N", ".", '"', "'", ",", "{", "%", "é", "\N{SLIGHTLY SMILING FACE}"]
+"""What a stream of rows, an array, JSON or a driver could take for something else."""
+TEXTS = ["".join(signs) for length in (1, 2, 3) for signs in product(SIGNS, repeat=length)]
+NAMES = [text for text in TEXTS if not text.isspace()]
+
+
+@pytest.mark.parametrize("topic", ["topic", "\\N", "a\tb\nc\\d"])
+def test_texts_come_back_as_they_were(backend: Backend, repository: Repository, topic: str) -> None:
+    """Names and inputs are of any characters, and nothing is not a text (IN-10, IN-12)."""
+    creations = [TaskCreation(name, f"{name}x", name) for name in NAMES]
+    creations += [TaskCreation(f"{name} alone") for name in NAMES]
+    with backend.begin() as tx:
+        repository.initialize(tx, topic)
+        pushed = repository.push_many(tx, topic, creations)
+        stored = repository.page(tx, topic, size=len(creations) + 1)
+
+    assert [(task.identifier, task.input) for task in pushed] == [(each.identifier, each.input) for each in creations]
+    assert [task.sequence for task in stored] == [task.sequence for task in pushed]
+    assert [TaskCreation(task.identifier, task.input, task.reference) for task in stored] == creations
+    assert [task.reference for task in stored] == [each.reference for each in creations]
+
+
+@pytest.mark.parametrize("insertion", [Insertion.APPEND, Insertion.SUPERSEDE])
+def test_texts_come_back_from_small_pushes(
+    backend: Backend, repository: Repository, topic: str, insertion: Insertion
+) -> None:
+    """Whatever a batch of their size is written as (IN-01, IN-10)."""
+    names = NAMES[:240]
+    with backend.begin() as tx:
+        for _ in range(2):
+            for start in range(0, len(names), 30):
+                creations = [TaskCreation(name, f"{name}x", name) for name in names[start : start + 30]]
+                repository.push_many(tx, topic, [*creations, TaskCreation(f"{start}")], insertion=insertion)
+        stored = repository.page(tx, topic, size=1000)
+
+    named = [task for task in stored if task.reference is not None]
+    assert [(task.identifier, task.input, task.reference) for task in named] == [(n, f"{n}x", n) for n in names] * 2
+    assert {task.input for task in stored if task.reference is None} == {None}
+    first = TaskState.READY if insertion is Insertion.APPEND else TaskState.REDUNDANT
+    assert [task.state for task in named] == [first] * len(names) + [TaskState.READY] * len(names)
+
+
+@pytest.mark.parametrize("number", [1, 2, 19, 20, 21, 40, 99, 100, 101, 119, 1000, 1001, 2019])
+def test_all_of_them_are_stored_in_their_order(
+    backend: Backend, repository: Repository, topic: str, number: int
+) -> None:
+    """However many they are, and whatever is done in blocks (IN-10, IN-16)."""
+    with backend.begin() as tx:
+        repository.push_many(tx, topic, ["before"])
+        pushed = repository.push_many(
+            tx, topic, [TaskCreation(f"{place}", f"input {place}") for place in range(number)]
+        )
+        after = repository.push(tx, topic, "after")
+        polled = repository.poll_many(tx, topic, number + 2)
+
+    assert [task.identifier for task in polled] == ["before", *map(str, range(number)), "after"]
+    assert polled[1:-1] == pushed == sorted(pushed)
+    assert [task.input for task in polled[1:-1]] == [f"input {place}" for place in range(number)]
+    assert polled[-1] == after
+
+
+@pytest.mark.parametrize("place", [0, 30, 119])
+def test_one_that_waits_is_stored_among_others(
+    backend: Backend, repository: Repository, topic: str, place: int
+) -> None:
+    """Those beside it are READY (IN-07)."""
+    creations = [TaskCreation(f"{index}", suspended=index == place) for index in range(120)]
+    with backend.begin() as tx:
+        repository.push_many(tx, topic, creations)
+        stored = repository.page(tx, topic, size=len(creations))
+
+    assert [task.state is TaskState.SUSPENDED for task in stored] == [each.suspended for each in creations]

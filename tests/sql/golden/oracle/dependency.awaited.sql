@@ -1,0 +1,2 @@
+SELECT DISTINCT d.after_sequence FROM task_dependency d
+WHERE d.after_sequence IN (SELECT j.sequence FROM JSON_TABLE(:given, '$[*]' COLUMNS (sequence NUMBER(19) PATH '$[0]')) j) AND d.signal <> 1

@@ -1,0 +1,1 @@
+DELETE FROM task_dependency d WHERE d.run_sequence = :sequence

@@ -1,0 +1,1 @@
+DELETE FROM task_dependency WHERE run_sequence IN (SELECT value FROM json_each(:given))

@@ -1,0 +1,42 @@
+"""How often a poll on PostgreSQL asks how far the consumers of a topic have come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from task_sql.postgresql.claim import PROBE
+from tests.backends.steps import poll, push
+from tests.sql.recording import sent
+
+if TYPE_CHECKING:
+    from task_api import TaskRepository
+    from tests.backends import Backend
+
+pytestmark = [pytest.mark.backends("postgresql"), pytest.mark.kinds("connection")]
+
+
+def test_a_task_that_comes_alone_is_polled_by_one_statement(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """Whoever has found nothing and is woken does not ask how far he has come (DESIGN 4)."""
+    for identifier in ("a", "b", "c"):
+        assert poll(backend, repository, topic) == []
+        push(backend, repository, topic, identifier)
+        with sent(backend) as statements:
+            [task] = poll(backend, repository, topic)
+        assert task.identifier == identifier
+        assert len(statements) == 1
+
+
+def test_a_queue_is_asked_for_its_head_now_and_then(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """After some tasks, so that what is done is not passed over again and again (P3, DESIGN 4)."""
+    assert poll(backend, repository, topic) == []
+    push(backend, repository, topic, *map(str, range(40)))
+    with sent(backend) as statements:
+        for _ in range(40):
+            poll(backend, repository, topic)
+    assert 0 < statements.count(PROBE) < 35
