@@ -8,11 +8,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from task_api import InvalidTaskError, Task
+from task_api import Task
 
 from .closing import OnClose
 from .handler import Callback, OnFailure, ShutdownError, TaskHandler, TaskHandlerFactory, lend
 from .listener import LOGGER
+from .number import checked_number
 
 __all__ = ["Baggage", "BufferingTaskHandlerFactory", "QueueObserver"]
 
@@ -53,12 +54,9 @@ class BufferingTaskHandlerFactory:
         baggage: Baggage | None = None,
         observers: Iterable[QueueObserver] = (),
     ) -> None:
-        if buffer < 0 or workers < 1:
-            message = f"buffer must not be negative, and there is at least one worker: {buffer}, {workers}"
-            raise InvalidTaskError(message)
         self._handler_factory = handler_factory
-        self._buffer = buffer
-        self._workers = workers
+        self._buffer = checked_number("buffer", buffer, 0)
+        self._workers = checked_number("workers", workers)
         self._executor = executor
         self._on_close = on_close
         self._baggage = baggage

@@ -3,18 +3,21 @@
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from task_api import LostTaskError, Task, TaskDecision
 
 from .connection import broken, refused
-from .handler import Completion, ShutdownError, TaskHandler, UnavailableError
+from .handler import Completion, HandedOverError, ShutdownError, TaskHandler, UnavailableError
 from .outcome import FirstOutcome
 from .work import Work
 
 __all__ = ["CommittedBatch"]
 
 T = TypeVar("T")
+
+_PATIENCE: Final = 1.0
+"""How many seconds an extension of the claims is waited for before they are given up."""
 
 
 class CommittedBatch(Generic[T]):
@@ -28,18 +31,26 @@ class CommittedBatch(Generic[T]):
         self._trace: Any = None
         self._lock = threading.Lock()
         self._gone: set[Task] = set()
+        self._begun = False
+        self._extending = threading.Lock()
+        self._given_back = False
+        # Known before anything else, so that whoever gives back what is under way finds it.
+        work.begin(self)
 
     def handle(self, handler: TaskHandler) -> None:
-        """Hand the batch to the handler."""
+        """Hand the batch to the handler, unless it was given back while it waited for its turn."""
+        # Critical section: what is lost before is reported here, and what is lost later by whoever finds out.
+        with self._lock:
+            if self._outcome.taken:
+                return
+            self._begun = True
+            lost = tuple(task for task in self.tasks if task in self._gone)
         reporter = self._work.reporter
-        # Known before anything else, so that whoever gives back what is under way finds it.
-        self._work.begin(self)
         self._trace = reporter.start(self.tasks)
-        try:
-            handler(self.tasks, self.callback, self.on_failure)
-        except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
-            if self._outcome.take("raised error", error):
-                self._fail(error)
+        if lost:
+            self._lose_unbegun(lost)
+        else:
+            self._hand(handler)
         reporter.dispatched(self._trace, self.tasks)
 
     def callback(self, completion: Completion) -> bool:
@@ -51,18 +62,19 @@ class CommittedBatch(Generic[T]):
         if self._gone:
             self._lose(())
             return False
-        # Until a transaction is there, and again once all is written, it is not the work that fails.
+        # Until a transaction is there, and again once the work has decided, it is not the work that fails.
         blameless = True
         away = False
         try:
             with work.dispatcher() as tx:
                 blameless = False
                 try:
-                    decisions = work.complete(tx, self.tasks, completion(tx))
+                    found = completion(tx)
+                    blameless = True
+                    decisions = work.complete(tx, self.tasks, found)
                 except BaseException as error:
                     away = broken(tx, error)
                     raise
-                blameless = True
         except BaseException as error:  # noqa: BLE001 - whatever a completion raises fails its batch alone
             if lost := work.lost(self.tasks, error):
                 self._lose(lost)
@@ -81,30 +93,50 @@ class CommittedBatch(Generic[T]):
 
     def abandon(self) -> int:
         """Give the tasks back unless they are decided already, and return how many."""
-        if self._outcome.taken or not self._outcome.take("request to give it back"):
-            # Its transaction goes on, and finds either the tasks or their loss.
-            return self._work.give_back(self._held())
-        given_back = self._work.give_back(self._held())
-        self._settle()
-        error = ShutdownError("the batch was given back while it was worked on")
-        self._work.reporter.error(self._trace, self.tasks, error)
+        # Critical section: either its turn does not come, or it is told that it was given back.
+        with self._lock:
+            first = not self._outcome.taken and self._outcome.take("request to give it back")
+            begun = self._begun
+        given_back = self._give_back(self._held())
+        if first:
+            self._settle()
+            if begun:
+                error = ShutdownError("the batch was given back while it was worked on")
+                self._work.reporter.error(self._trace, self.tasks, error)
+        # Otherwise its transaction goes on, and finds either the tasks or their loss.
         return given_back
 
     def extend(self, lease: timedelta) -> None:
         """Move the end of the claims; those that are lost are reported, and so is nothing that was decided."""
-        while held := self._held():
-            try:
-                with self._work.dispatcher() as tx:
-                    self._work.source.extend(tx, self._work.topic, held, lease)
-            except LostTaskError as error:
-                # Critical section: either it is reported here, or by the decision that is under way.
-                with self._lock:
-                    if self._outcome.taken:
+        lost: list[Task] = []
+        try:
+            with self._extending:
+                while not self._given_back and (held := self._held()):
+                    try:
+                        with self._work.dispatcher() as tx:
+                            self._work.source.extend(tx, self._work.topic, held, lease)
+                    except LostTaskError as error:
+                        # Critical section: either it is reported here, or by the decision that is under way.
+                        with self._lock:
+                            if self._outcome.taken:
+                                return
+                            new = self._newly_gone(self._work.lost(held, error))
+                            lost += new if self._begun else ()
+                    else:
                         return
-                    lost = self._newly_gone(self._work.lost(held, error))
-                self._work.reporter.lost(self._trace, lost)
-            else:
-                return
+        finally:
+            if lost:
+                self._work.reporter.lost(self._trace, tuple(lost))
+
+    def _hand(self, handler: TaskHandler) -> None:
+        try:
+            handler(self.tasks, self.callback, self.on_failure)
+        except HandedOverError as outcome:
+            if self._outcome.take("handover", outcome):
+                self._hand_over(outcome)
+        except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
+            if self._outcome.take("raised error", error):
+                self._fail(error)
 
     def _held(self) -> list[Task]:
         return [task for task in self.tasks if task not in self._gone]
@@ -114,6 +146,15 @@ class CommittedBatch(Generic[T]):
         self._gone = self._gone | set(lost)
         return new
 
+    def _give_back(self, tasks: Sequence[Task]) -> int:
+        """Release tasks that are still held, and return how many."""
+        # An extension that is under way locks them for a moment, in which the next poll would pass over them. One that
+        # hangs is not waited for: it may wait for a database that is away.
+        self._given_back = True
+        if self._extending.acquire(timeout=_PATIENCE):
+            self._extending.release()
+        return self._work.give_back(tasks)
+
     def _settle(self) -> None:
         self._work.end(self)
         self._release()
@@ -121,10 +162,17 @@ class CommittedBatch(Generic[T]):
     def _lose(self, lost: Sequence[Task]) -> None:
         with self._lock:
             new = self._newly_gone(lost)
-        self._work.give_back(self._held())
+        self._give_back(self._held())
         self._settle()
         if new:
             self._work.reporter.lost(self._trace, new)
+
+    def _lose_unbegun(self, lost: tuple[Task, ...]) -> None:
+        """Give back what is left of a batch that lost tasks while it waited for its turn."""
+        if self._outcome.take("loss"):
+            self._give_back(self._held())
+            self._settle()
+            self._work.reporter.lost(self._trace, lost)
 
     def _fail(self, error: BaseException) -> bool:
         if isinstance(error, UnavailableError):
@@ -154,9 +202,32 @@ class CommittedBatch(Generic[T]):
             work.reporter.error(self._trace, tuple(held), error, decisions)
         return bool(decisions)
 
+    def _hand_over(self, outcome: HandedOverError) -> None:
+        """Forget tasks that others hold now, store the decisions on others, and give back the rest."""
+        with self._lock:
+            self._gone = self._gone | outcome.tasks
+        work, decisions = self._work, dict[Task, TaskDecision]()
+        if decided := [task for task in self._held() if task in outcome.decisions]:
+            try:
+                with work.dispatcher() as tx:
+                    stored = work.complete(tx, decided, outcome.decisions)
+                decisions = stored
+            except BaseException as error:  # noqa: BLE001 - reported
+                if lost := work.lost(decided, error):
+                    self._lose(lost)
+                else:
+                    self._defer(error)
+                return
+        if rest := [task for task in self._held() if task not in decisions]:
+            self._give_back(rest)
+            work.setback.set()
+        self._settle()
+        if decisions:
+            work.reporter.complete(self._trace, decisions)
+
     def _defer(self, error: BaseException) -> bool:
         """Give the tasks back, to be polled again after a while."""
-        self._work.give_back(self._held())
+        self._give_back(self._held())
         self._settle()
         self._work.setback.set()
         self._work.reporter.fatal(error)

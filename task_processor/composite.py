@@ -14,6 +14,7 @@ from .context import Decisions, TaskContext, merged, settled
 from .event_loop import EventLoopThread
 from .handler import Callback, OnFailure, ShutdownError, TaskHandler
 from .listener import LOGGER
+from .number import checked_number
 from .steps import Mode, Step, StepDecorator, StepFunction
 from .supplement import TaskSupplement
 from .threads import DaemonExecutor
@@ -52,11 +53,8 @@ class CompositeTaskHandlerFactory:
         on_close: OnClose = OnClose.FINISH_PENDING,
         decorators: Iterable[StepDecorator] = (),
     ) -> None:
-        if concurrency < 0:
-            message = f"concurrency must not be negative: {concurrency}"
-            raise InvalidTaskError(message)
         self._executor = executor
-        self._concurrency = concurrency
+        self._concurrency = checked_number("concurrency", concurrency, 0)
         self._context = context
         self._on_close = on_close
         self._decorators = tuple(decorators)

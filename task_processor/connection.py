@@ -9,6 +9,8 @@ _INVALID: Final = "8s2b"
 """SQLAlchemy's code for a transaction whose connection is gone."""
 _REFUSALS: Final = frozenset({"OperationalError", "InterfaceError"})
 """What drivers call errors that are not the statement's."""
+_LIMITS: Final = "54"
+"""The class of SQLSTATEs for what is too large ever to be stored, which drivers call so too."""
 
 
 def broken(tx: object, error: BaseException) -> bool:
@@ -22,7 +24,9 @@ def broken(tx: object, error: BaseException) -> bool:
 
 
 def refused(error: BaseException) -> bool:
-    """Tell whether a commit failed for a reason that is the database's own, and not that of what was to be stored."""
+    """Tell whether a statement failed for a reason of the database's own, and not of what was to be stored."""
+    if any(str(getattr(each, "sqlstate", "")).startswith(_LIMITS) for each in _chain(error)):
+        return False
     return any(kind.__name__ in _REFUSALS for each in _chain(error) for kind in type(each).__mro__)
 
 

@@ -1,5 +1,6 @@
 """Plain functions as handlers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from typing import Any, TypeAlias
@@ -8,8 +9,9 @@ from task_api import InvalidTaskError, Task, TaskDecision, TaskResultError
 
 from .event_loop import EventLoopThread, decide, perform
 from .executors import submit
-from .handler import Callback, OnFailure, TaskHandlerFactory
-from .savepoint import savepoint
+from .handler import Callback, Completion, OnFailure, TaskHandlerFactory
+from .outcome import Decided
+from .savepoint import EndedError, savepoint
 from .signature import wants_second
 
 __all__ = ["BatchFunction", "EachFunction", "FunctionHandler", "batch", "decisions_of", "each"]
@@ -44,7 +46,7 @@ def batch(fn: BatchFunction) -> TaskHandlerFactory:
     return lambda topic: _BatchHandler(topic, fn)
 
 
-class FunctionHandler:
+class FunctionHandler(ABC):
     """Calls one function, on an executor if it is given one."""
 
     def __init__(self, topic: str, function: Callable[..., Any]) -> None:
@@ -52,6 +54,24 @@ class FunctionHandler:
         self._executor: Executor | None = None
         self._in_transaction = wants_second(function)
         self._loop = EventLoopThread(f"task-event-loop-{topic}")
+
+    @property
+    def immediate(self) -> bool:
+        """Whether all of its work is done by the completion, so that to prepare takes no time."""
+        return self._in_transaction
+
+    @abstractmethod
+    def prepare(self, tasks: Sequence[Task]) -> Completion:
+        """Do what precedes the transaction, and return the completion; raises what fails the whole batch."""
+
+    def __call__(self, tasks: Sequence[Task], callback: Callback, on_failure: OnFailure, /) -> None:
+        """Work on a batch."""
+        try:
+            completion = self.prepare(tasks)
+        except BaseException as error:  # noqa: BLE001 - whatever work raises is its batch's failure
+            on_failure(error)
+            return
+        callback(completion)
 
     def use_executor(self, executor: Executor) -> None:
         """Run the function there from now on, not where the handler is called."""
@@ -63,50 +83,55 @@ class FunctionHandler:
 
 
 class _EachHandler(FunctionHandler):
-    def __call__(self, tasks: Sequence[Task], callback: Callback, on_failure: OnFailure, /) -> None:  # noqa: ARG002
+    def prepare(self, tasks: Sequence[Task]) -> Completion:
         if self._in_transaction:
-            callback(lambda tx: {task: self._decide_within(task, tx) for task in tasks})
-            return
-        outcomes = self._submitted(tasks, self._executor) if self._executor else self._called(tasks)
-        decisions = {task: _decision(outcome) for task, outcome in zip(tasks, outcomes, strict=True)}
-        callback(lambda _: decisions)
+            return lambda tx: {task: self._decide_within(task, tx) for task in tasks}
+        given = self._submitted(tasks, self._executor) if self._executor else self._called(tasks)
+        # Most tasks give nothing, which is success: all at once, and then those that differ.
+        decisions = dict.fromkeys(tasks, TaskDecision.SUCCESS)
+        decisions.update((task, _decision(outcome)) for task, outcome in given.items())
+        return Decided(decisions)
 
     def _decide_within(self, task: Task, tx: Any) -> TaskDecision:  # noqa: ANN401 - the dispatcher's
         try:
             with savepoint(tx):
                 # On this thread: many a connection may be used by one alone.
                 return TaskDecision.of(perform(self._function, task, tx))
+        except EndedError:
+            raise
         except BaseException as error:  # noqa: BLE001 - whatever work raises is its task's failure
             return TaskDecision.of(error)
 
-    def _called(self, tasks: Sequence[Task]) -> list[Any]:
-        outcomes = [_outcome(self._function, task) for task in tasks]
-        waiting = [index for index, outcome in enumerate(outcomes) if isinstance(outcome, Awaitable)]
-        results = self._loop.gather([outcomes[index] for index in waiting])
-        for index, result in zip(waiting, results, strict=True):
-            outcomes[index] = result
-        return outcomes
+    def _called(self, tasks: Sequence[Task]) -> dict[Task, Any]:
+        """What tasks gave, if anything."""
+        function, given = self._function, dict[Task, Any]()
+        for task in tasks:
+            try:
+                outcome = function(task)
+            except BaseException as error:  # noqa: BLE001 - whatever work raises is its task's failure
+                outcome = error
+            if outcome is not None:
+                given[task] = outcome
+        if waiting := [task for task, outcome in given.items() if isinstance(outcome, Awaitable)]:
+            given.update(zip(waiting, self._loop.gather([given[task] for task in waiting]), strict=True))
+        return given
 
-    def _submitted(self, tasks: Sequence[Task], executor: Executor) -> list[Any]:
+    def _submitted(self, tasks: Sequence[Task], executor: Executor) -> dict[Task, Any]:
         # If not even the first can be submitted, none of the work was begun.
         futures = [submit(executor, decide, self._function, tasks[0])]
         outcomes = [_outcome(submit, executor, decide, self._function, task) for task in tasks[1:]]
-        return [_outcome(item.result) if isinstance(item, Future) else item for item in [*futures, *outcomes]]
+        results = [_outcome(item.result) if isinstance(item, Future) else item for item in [*futures, *outcomes]]
+        return {task: result for task, result in zip(tasks, results, strict=True) if result is not None}
 
 
 class _BatchHandler(FunctionHandler):
-    def __call__(self, tasks: Sequence[Task], callback: Callback, on_failure: OnFailure, /) -> None:
+    def prepare(self, tasks: Sequence[Task]) -> Completion:
         if self._in_transaction:
-            callback(lambda tx: self._decide_within(tasks, tx))
-            return
+            return lambda tx: self._decide_within(tasks, tx)
         try:
-            decisions = decisions_of(tasks, self._called(tasks))
+            return Decided(decisions_of(tasks, self._called(tasks)))
         except TaskResultError as error:
-            decisions = dict.fromkeys(tasks, TaskDecision.of(error))
-        except BaseException as error:  # noqa: BLE001 - whatever work raises is its batch's failure
-            on_failure(error)
-            return
-        callback(lambda _: decisions)
+            return Decided(dict.fromkeys(tasks, TaskDecision.of(error)))
 
     def _decide_within(self, tasks: Sequence[Task], tx: Any) -> Mapping[Task, TaskDecision]:  # noqa: ANN401
         try:

@@ -1,14 +1,17 @@
 """What works on a batch of tasks, and how it says what became of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, Protocol, TypeAlias
 
 from task_api import InvalidTaskError, Task, TaskDecision
 
+from .retry import RetryPolicy
+
 __all__ = [
     "Callback",
     "Completion",
+    "HandedOverError",
     "OnFailure",
     "ShutdownError",
     "TaskHandler",
@@ -16,6 +19,8 @@ __all__ = [
     "UnavailableError",
     "checked_handler",
     "lend",
+    "lend_retry",
+    "room",
 ]
 
 Completion: TypeAlias = Callable[[Any], Mapping[Task, TaskDecision]]
@@ -29,7 +34,11 @@ OnFailure: TypeAlias = Callable[[BaseException], bool]
 
 
 class TaskHandler(Protocol):
-    """Works on batches of one topic."""
+    """
+    Works on batches of one topic.
+
+    It may have a method ``room()`` that tells how many tasks it can take at present; without room nothing is polled.
+    """
 
     def __call__(self, tasks: Sequence[Task], callback: Callback, on_failure: OnFailure, /) -> None:
         """
@@ -61,6 +70,22 @@ class UnavailableError(Exception):
     """
 
 
+class HandedOverError(Exception):
+    """
+    Raised by a handler when others hold tasks of its batch now, who will decide them.
+
+    Those are left alone and not reported as lost. Of the rest of the batch, what has a decision gets it, and what has
+    none is given back, its attempt not counted.
+    """
+
+    def __init__(self, tasks: Collection[Task], decisions: Mapping[Task, TaskDecision] | None = None) -> None:
+        super().__init__(f"handed over: {', '.join(map(str, tasks))}")
+        self.tasks = frozenset(tasks)
+        """The tasks that others hold now."""
+        self.decisions = dict(decisions or {})
+        """What became of others."""
+
+
 def checked_handler(handler: Any) -> TaskHandler:  # noqa: ANN401 - checked here
     """Return what a factory made, if it is a handler."""
     if callable(handler) and callable(getattr(handler, "close", None)):
@@ -77,3 +102,17 @@ def lend(executor: Executor | None, handler: TaskHandler) -> TaskHandler:
     if executor is not None and use is not None:
         use(executor)
     return handler
+
+
+def lend_retry(retry: RetryPolicy | None, handler: TaskHandler) -> TaskHandler:
+    """Tell a handler whose tasks are decided elsewhere what becomes of failures, if it wants to know."""
+    use = getattr(handler, "use_retry", None)
+    if retry is not None and use is not None:
+        use(retry)
+    return handler
+
+
+def room(handler: TaskHandler, size: int) -> int:
+    """Return how many tasks to poll at most: fewer if the handler has a method ``room`` that says so, or none."""
+    ask = getattr(handler, "room", None)
+    return size if ask is None else min(size, ask())

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from itertools import count
 
-from task_api import InvalidTaskError
+from .number import checked_number
 
 __all__ = ["TaskLimiter", "TaskToken"]
 
@@ -76,9 +76,7 @@ class _Unlimited(TaskLimiter):
 
 class _Slots(TaskLimiter):
     def __init__(self, slots: int, priority: Callable[[str], int]) -> None:
-        if not isinstance(slots, int) or slots < 1:
-            message = f"a limiter has at least one slot, not {slots!r}"
-            raise InvalidTaskError(message)
+        checked_number("slots", slots)
         self._priority = priority
         self._lock = threading.Lock()
         self._free = slots

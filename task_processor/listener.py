@@ -19,8 +19,8 @@ class TaskListener:
 
     A batch that is worked on synchronously gives on_start, on_callback, on_complete, on_dispatched; one whose
     handler raises on_start, on_error, on_dispatched; one whose completion fails on_start, on_callback, on_error,
-    on_dispatched. Background work may be reported after on_dispatched. An error raised here is logged and affects
-    nothing.
+    on_dispatched. Background work may be reported after on_dispatched, and polls ahead of it at any time. An error
+    raised here is logged and affects nothing.
     """
 
     def on_fatal(self, topic: str, error: BaseException) -> None:
@@ -30,7 +30,7 @@ class TaskListener:
         """A poll found nothing."""
 
     def on_start(self, topic: str, tasks: Sequence[Task]) -> Any:  # noqa: ANN401 - the listener's own
-        """A batch was polled; what this returns is handed to all later calls about it."""
+        """A batch was polled, and its turn has come; what this returns is handed to all later calls about it."""
 
     def on_dispatched(self, topic: str, trace: Any, tasks: Sequence[Task]) -> None:  # noqa: ANN401
         """The handler returned or raised."""

@@ -11,8 +11,9 @@ from typing import Final, Generic, TypeVar
 
 from task_api import Claim, Condition, Order, Task
 
+from .ahead import Ahead
 from .committed import CommittedBatch
-from .handler import TaskHandler, TaskHandlerFactory, checked_handler, lend
+from .handler import TaskHandler, TaskHandlerFactory, checked_handler, lend, lend_retry, room
 from .lease import LeaseKeeper
 from .limiter import TaskLimiter, TaskToken
 from .listener import LOGGER
@@ -49,10 +50,16 @@ class Polling:
     """How long to wait after a poll that found nothing."""
     extend: bool
     """Whether leases are extended while the work goes on."""
+    ahead: int
+    """How many batches may be polled while one is worked on."""
 
 
 class PollLoop(Generic[T]):
-    """One run on a named thread of its own."""
+    """
+    One run on a named thread of its own, which makes the handler, calls it and closes it.
+
+    That thread polls too, unless batches are polled ahead: a second one does so then.
+    """
 
     def __init__(
         self,
@@ -75,6 +82,8 @@ class PollLoop(Generic[T]):
         self._wake = threading.Event()
         self._waiting: TaskToken | None = None
         self._failures = 0
+        # Where batches wait that are polled ahead, if there are to be any.
+        self._ahead: Ahead[T] | None = None
         # Where handlers of transactional batches run.
         self._second = DaemonExecutor(f"task-handler-{work.topic}", 1)
         self._thread = threading.Thread(target=self._main, name=f"task-manager-{work.topic}", daemon=True)
@@ -123,10 +132,12 @@ class PollLoop(Generic[T]):
         # Critical section: a token is either seen here, or the loop sees that it is to stop.
         with self._lock:
             self._stopping.set()
-            waiting = self._waiting
+            waiting, ahead = self._waiting, self._ahead
         self._wake.set()
         if waiting is not None:
             waiting.cancel()
+        if ahead is not None:
+            ahead.close()
 
     def join(self, timeout: float | None) -> bool:
         """Wait for the end; tell whether it came in time. Nobody waits for himself."""
@@ -147,7 +158,8 @@ class PollLoop(Generic[T]):
 
     def _handler(self) -> TaskHandler | None:
         try:
-            return lend(self._executor, checked_handler(self._handler_factory(self._work.topic)))
+            handler = lend(self._executor, checked_handler(self._handler_factory(self._work.topic)))
+            return lend_retry(self._work.retry, handler)
         except BaseException as error:  # noqa: BLE001 - reported
             self._work.reporter.fatal(error)
             return None
@@ -159,10 +171,15 @@ class PollLoop(Generic[T]):
             with self._lock:
                 if self._stopping.is_set():
                     return
+                # A handler that tells its room tells it for one batch.
+                if self._polling.ahead and not hasattr(handler, "room"):
+                    self._ahead = Ahead(self._polling.ahead)
                 self._begun.set()
             if keeper is not None:
                 keeper.start()
-            if self._polling.claim is Claim.COMMITTED:
+            if self._ahead is not None:
+                self._work_off(handler, self._ahead)
+            elif self._polling.claim is Claim.COMMITTED:
                 self._loop(lambda token: self._committed(handler, token))
             else:
                 try:
@@ -190,7 +207,37 @@ class PollLoop(Generic[T]):
             except BaseException as error:  # noqa: BLE001 - reported
                 self._work.reporter.fatal(error)
 
-    def _loop(self, turn: Callable[[TaskToken], bool]) -> None:
+    def _work_off(self, handler: TaskHandler, ahead: Ahead[T]) -> None:
+        """Work on batches that another thread polls, one at a time."""
+        name = f"task-poller-{self._work.topic}"
+        poller = threading.Thread(target=self._poll_ahead, args=(handler, ahead), name=name, daemon=True)
+        poller.start()
+        try:
+            while (batch := ahead.get()) is not None:
+                batch.handle(handler)
+                if self._work.setback.is_set():
+                    # What could not begin now can't begin in a moment either.
+                    _abandon(ahead)
+                else:
+                    self._failures = 0
+                if ahead.empty:
+                    # What kept others from being polled may be gone.
+                    self._wake.set()
+        finally:
+            self.request_stop()
+            poller.join()
+
+    def _poll_ahead(self, handler: TaskHandler, ahead: Ahead[T]) -> None:
+        _LOOP.set(self)
+        try:
+            self._loop(lambda token: self._committed(handler, token))
+        except BaseException as error:  # noqa: BLE001 - reported
+            self._work.reporter.fatal(error)
+        finally:
+            ahead.close()
+            _abandon(ahead)
+
+    def _loop(self, turn: Callable[[TaskToken], int | None]) -> None:
         while True:
             self._wake.clear()
             token = self._acquire()
@@ -204,19 +251,25 @@ class PollLoop(Generic[T]):
                 self._back_off()
             else:
                 if not found:
-                    self._work.reporter.empty()
+                    # None: there was no room to poll for.
+                    if found is not None:
+                        self._work.reporter.empty()
                     self._give_slot_back(token)
                 if self._work.setback.is_set():
                     self._work.setback.clear()
                     self._back_off()
                 else:
-                    self._failures = 0
-                    if not found:
+                    # Whether a batch that waits for its turn can begin is not known yet.
+                    if not found or self._ahead is None:
+                        self._failures = 0
+                    if not found or (self._ahead is not None and found < self._polling.size):
+                        # There is no more than that at present, or not before the work is done, which ends the pause.
                         self._wake.wait(self._polling.pause.total_seconds())
 
     def _acquire(self) -> TaskToken | None:
         """Wait for a slot; None when the loop is to end."""
-        if self._stopping.is_set():
+        # A place first: nobody is to wait for a slot that this topic can't use yet.
+        if self._stopping.is_set() or not (self._ahead is None or self._ahead.place()):
             return None
         token = self._limiter.request(self._work.topic)
         # Critical section: see request_stop.
@@ -240,29 +293,34 @@ class PollLoop(Generic[T]):
         except BaseException:  # noqa: BLE001 - logged; what was decided stands
             LOGGER.exception("topic %r: the limiter raised when a slot was given back", self._work.topic)
 
-    def _committed(self, handler: TaskHandler, token: TaskToken) -> bool:
+    def _committed(self, handler: TaskHandler, token: TaskToken) -> int | None:
+        if self._work.setback.is_set():
+            return None
         self._work.recover()
+        if not (size := room(handler, self._polling.size)):
+            return None
         tasks: list[Task] = []
         try:
             with self._work.dispatcher() as tx:
-                tasks = self._poll(tx)
+                tasks = self._poll(tx, size)
         except BaseException:
             # The commit may have worked although its answer was lost: what is held then is given back.
             self._work.strays.add(tasks)
             raise
-        if tasks and self._stopping.is_set():
-            # Not begun, so it need not be finished.
-            self._work.give_back(tasks)
-            self._give_slot_back(token)
-        elif tasks:
-            CommittedBatch(self._work, tasks, partial(self._give_slot_back, token)).handle(handler)
-        return bool(tasks)
+        if tasks:
+            batch = CommittedBatch(self._work, tasks, partial(self._give_slot_back, token))
+            if self._stopping.is_set() or not (self._ahead is None or self._ahead.put(batch)):
+                # Not begun, so it need not be finished.
+                batch.abandon()
+            elif self._ahead is None:
+                batch.handle(handler)
+        return len(tasks)
 
-    def _transactional(self, handler: TaskHandler, token: TaskToken) -> bool:
+    def _transactional(self, handler: TaskHandler, token: TaskToken) -> int:
         batch = None
         try:
             with self._work.dispatcher() as tx:
-                if (tasks := self._poll(tx)) and not self._stopping.is_set():
+                if (tasks := self._poll(tx, self._polling.size)) and not self._stopping.is_set():
                     batch = TransactionalBatch(self._work, tasks, handler, self._second)
                     batch.decide(tx)
         except BaseException as error:
@@ -270,14 +328,14 @@ class PollLoop(Generic[T]):
                 batch.rolled_back(partial(self._give_slot_back, token), error)
                 self._replace_thread(batch)
                 if batch.abandoned:
-                    return True
+                    return len(tasks)
             raise
         if batch is not None:
             batch.committed(partial(self._give_slot_back, token))
             self._replace_thread(batch)
         elif tasks:
             self._give_slot_back(token)
-        return bool(tasks)
+        return len(tasks)
 
     def _replace_thread(self, batch: TransactionalBatch[T]) -> None:
         """Leave a thread to its handler that is no longer waited for."""
@@ -285,12 +343,12 @@ class PollLoop(Generic[T]):
             self._second.shutdown(wait=False)
             self._second = DaemonExecutor(f"task-handler-{self._work.topic}", 1)
 
-    def _poll(self, tx: T) -> list[Task]:
+    def _poll(self, tx: T, size: int) -> list[Task]:
         polling = self._polling
         tasks = self._work.source.poll_many(
             tx,
             self._work.topic,
-            polling.size,
+            size,
             order=polling.order,
             condition=polling.condition,
             lease=polling.lease,
@@ -303,3 +361,9 @@ class PollLoop(Generic[T]):
         self._failures += 1
         first = min(max(self._polling.pause, _SHORTEST), _LONG)
         self._wake.wait(backoff_delay(first, self._failures, _LONGEST).total_seconds())
+
+
+def _abandon(ahead: Ahead[T]) -> None:
+    """Give back what waits for its turn, the attempt not counted."""
+    for batch in ahead.drop():
+        batch.abandon()

@@ -14,6 +14,7 @@ from .handler import TaskHandlerFactory
 from .limiter import TaskLimiter
 from .listener import Reporter, TaskListener
 from .loop import Polling, PollLoop
+from .number import checked_number
 from .processor import PATIENCE
 from .retry import RetryPolicy
 from .statistics import TopicStatistics
@@ -48,6 +49,8 @@ class TaskManager(Generic[T]):
         lease: How long a claim lasts at most, unless it is extended.
         extend: Whether claims with a lease are extended in the background as long as the work on them goes on.
         claim: Whether poll and decision are two transactions with the work between them, or all is one.
+        ahead: How many batches may be polled while one is worked on and decided; they wait for their turn, and a
+            stop gives them back. Not for transactional claims.
 
     """
 
@@ -69,11 +72,10 @@ class TaskManager(Generic[T]):
         lease: timedelta | None = None,
         claim: Claim = Claim.COMMITTED,
         extend: bool = True,
+        ahead: int = 0,
     ) -> None:
         checked_name("topic", topic, TOPIC_LENGTH)
-        if not isinstance(size, int) or size < 1:
-            message = f"size must be at least 1, not {size!r}"
-            raise InvalidTaskError(message)
+        checked_number("size", size)
         checked_duration("pause", pause, zero=True)
         if lease is not None:
             checked_duration("lease", lease)
@@ -81,8 +83,11 @@ class TaskManager(Generic[T]):
             if not isinstance(value, kind):
                 message = f"{kind.__name__.lower()} must be one of {kind.__name__}, not {value!r}"
                 raise InvalidTaskError(message)
+        if checked_number("ahead", ahead, 0) and claim is not Claim.COMMITTED:
+            message = "ahead needs Claim.COMMITTED: a transactional claim is worked on in the transaction that polls"
+            raise InvalidTaskError(message)
         self._work = Work(topic, source, dispatcher, Reporter(topic, listener or TaskListener()), retry)
-        self._polling = Polling(size, order, condition, lease, claim, pause, extend)
+        self._polling = Polling(size, order, condition, lease, claim, pause, extend, ahead)
         self._limiter = limiter or TaskLimiter.unlimited()
         self._handler_factory = handler_factory
         self._executor = executor

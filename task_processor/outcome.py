@@ -1,10 +1,30 @@
 """The one outcome that a batch can have."""
 
 import threading
+from collections.abc import Mapping
+
+from task_api import Task, TaskDecision
 
 from .listener import LOGGER
 
-__all__ = ["FirstOutcome"]
+__all__ = ["Decided", "FirstOutcome"]
+
+
+class Decided:
+    """A completion whose decisions were made before: there is nothing that it does to the transaction."""
+
+    def __init__(self, decisions: Mapping[Task, TaskDecision]) -> None:
+        self._decisions = decisions
+
+    def __call__(self, _: object) -> Mapping[Task, TaskDecision]:
+        """Give the decisions."""
+        return self._decisions
+
+    @property
+    def plain(self) -> bool:
+        """Whether no decision has a text, which is all that a database could object to."""
+        different = {id(decision): decision for decision in self._decisions.values()}
+        return all(decision.message is None and decision.exception is None for decision in different.values())
 
 
 class FirstOutcome:

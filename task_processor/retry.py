@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from task_api import InvalidTaskError, Task, TaskDecision, TaskResult
 
+from .number import checked_number
+
 __all__ = ["RetryPolicy", "backoff_delay"]
 
 _LONGEST: Final = timedelta(hours=1)
@@ -45,9 +47,7 @@ class RetryPolicy:
     """Gives numbers from 0 to 1 to spread the waits by."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_attempts, int) or self.max_attempts < 1:
-            message = f"max_attempts must be at least 1, not {self.max_attempts!r}"
-            raise InvalidTaskError(message)
+        checked_number("max_attempts", self.max_attempts)
         for name in ("backoff", "limit"):
             value = getattr(self, name)
             if not isinstance(value, timedelta) or value < timedelta():

@@ -10,9 +10,15 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-__all__ = ["savepoint"]
+from .handler import UnavailableError
+
+__all__ = ["EndedError", "savepoint"]
 
 _numbers = count(1)
+
+
+class EndedError(UnavailableError):
+    """The database has ended the transaction by itself, as SQLite does when the disk is full: all of it is undone."""
 
 
 @contextmanager
@@ -26,6 +32,12 @@ def savepoint(tx: Any) -> Iterator[None]:  # noqa: ANN401 - known by what it can
             yield
 
 
+def _release(tx: Any, cursor: Any, name: str) -> None:  # noqa: ANN401 - a driver's
+    # Oracle has no such statement: its savepoints end with the transaction.
+    if type(tx).__module__.partition(".")[0] != "oracledb":
+        cursor.execute(f"RELEASE SAVEPOINT {name}")
+
+
 @contextmanager
 def _named(tx: Any) -> Iterator[None]:  # noqa: ANN401 - known by what it can do
     name = f"topiq_{next(_numbers)}"
@@ -37,12 +49,12 @@ def _named(tx: Any) -> Iterator[None]:  # noqa: ANN401 - known by what it can do
         cursor.execute(f"SAVEPOINT {name}")
         try:
             yield
-        except BaseException:
+        except BaseException as error:
+            if getattr(tx, "in_transaction", None) is False:
+                raise EndedError from error
             cursor.execute(f"ROLLBACK TO SAVEPOINT {name}")
+            _release(tx, cursor, name)
             raise
-        finally:
-            # Oracle has no such statement: its savepoints end with the transaction.
-            if type(tx).__module__.partition(".")[0] != "oracledb":
-                cursor.execute(f"RELEASE SAVEPOINT {name}")
+        _release(tx, cursor, name)
     finally:
         cursor.close()

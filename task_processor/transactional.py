@@ -5,20 +5,27 @@ The thread that polled keeps the transaction and is the only one to use it, as m
 called on a second thread, so that it may wait for whomever it wants: its outcome is handed over to the first thread,
 which runs the completion, commits, and answers. A handler that gives no outcome holds the transaction until the batch
 is abandoned.
+
+The handlers of plain functions need less. They never ask for the answer, so that the second thread is done once the
+functions are, and where all work is done by the completion, which belongs to the first thread anyway, there is no
+second one.
 """
 
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from contextlib import nullcontext
 from contextvars import copy_context
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from task_api import Task, TaskDecision
+from task_api import InvalidTaskError, Task, TaskDecision
 
+from .connection import broken, refused
+from .functions import FunctionHandler
 from .handler import Completion, ShutdownError, TaskHandler, UnavailableError
-from .outcome import FirstOutcome
-from .savepoint import savepoint
+from .outcome import Decided, FirstOutcome
+from .savepoint import EndedError, savepoint
 from .work import Work
 
 __all__ = ["TransactionalBatch"]
@@ -43,8 +50,11 @@ class TransactionalBatch(Generic[T]):
         self._decisions: dict[Task, TaskDecision] = {}
         self._trace: Any = work.reporter.start(self.tasks)
         self._work.begin(self)
-        # What runs there belongs to the loop as if it ran here.
-        executor.submit(copy_context().run, self._handle, handler)
+        if isinstance(handler, FunctionHandler) and handler.immediate:
+            self._handle(handler)
+        else:
+            # What runs there belongs to the loop as if it ran here.
+            executor.submit(copy_context().run, self._handle, handler)
 
     def decide(self, tx: T) -> None:
         """Wait for the work's outcome and store it; a failure's effects are undone to a savepoint."""
@@ -53,11 +63,17 @@ class TransactionalBatch(Generic[T]):
             raise self._error
         if self._completion is not None:
             self._work.reporter.callback(self._trace, self.tasks)
+            # Without effects there is nothing to undo: either nothing was written, or the transaction is of no use.
+            plain = isinstance(self._completion, Decided) and self._completion.plain
+            blameless = False
             try:
-                with savepoint(tx):
-                    self._decisions = self._work.complete(tx, self.tasks, self._completion(tx))
+                with nullcontext() if plain else savepoint(tx):
+                    found = self._completion(tx)
+                    blameless = True
+                    self._decisions = self._work.complete(tx, self.tasks, found)
             except BaseException as error:
-                if self._work.lost(self.tasks, error):
+                ended = isinstance(error, EndedError) or (plain and not isinstance(error, InvalidTaskError))
+                if ended or broken(tx, error) or (blameless and refused(error)) or self._work.lost(self.tasks, error):
                     raise
                 self._error = error
         if self._error is not None:
@@ -107,7 +123,10 @@ class TransactionalBatch(Generic[T]):
 
     def _handle(self, handler: TaskHandler) -> None:
         try:
-            handler(self.tasks, self._callback, self._on_failure)
+            if isinstance(handler, FunctionHandler):
+                self._complete(handler.prepare(self.tasks))
+            else:
+                handler(self.tasks, self._callback, self._on_failure)
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
             if self._outcome.take("raised error", error):
                 self._error = error
@@ -116,11 +135,14 @@ class TransactionalBatch(Generic[T]):
             self._returned.set()
 
     def _callback(self, completion: Completion) -> bool:
+        return self._complete(completion) and self._answer.result()
+
+    def _complete(self, completion: Completion) -> bool:
         if not self._outcome.take("callback"):
             return False
         self._completion = completion
         self._made.set()
-        return self._answer.result()
+        return True
 
     def _on_failure(self, error: BaseException) -> bool:
         if not self._outcome.take("failure", error):

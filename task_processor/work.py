@@ -4,6 +4,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from operator import is_
 from typing import Generic, Protocol, TypeVar
 
 from task_api import InvalidTaskError, LostTaskError, Task, TaskDecision, TaskSource
@@ -150,6 +151,8 @@ class Work(Generic[T]):
         if not isinstance(found, Mapping):
             message = f"a completion gives a mapping from task to decision, not {type(found).__name__}"
             raise InvalidTaskError(message)
+        if self.retry is None and _decides_all(found, tasks):
+            return dict(found)
         held = set(tasks)
         if foreign := [task for task in found if task not in held]:
             message = f"topic {self.topic!r}: decisions for tasks outside of the batch: {', '.join(map(str, foreign))}"
@@ -159,6 +162,13 @@ class Work(Generic[T]):
 
     def _retried(self, task: Task, decision: TaskDecision) -> TaskDecision:
         return decision if self.retry is None else self.retry.apply(task, decision)
+
+
+def _decides_all(found: Mapping[Task, TaskDecision], tasks: Collection[Task]) -> bool:
+    """Tell whether the very tasks that were polled are decided in their order, as most batches are."""
+    if len(found) != len(tasks) or not all(map(is_, found, tasks)):
+        return False
+    return set(map(type, found.values())) == {TaskDecision}
 
 
 def _decision(found: TaskDecision | None) -> TaskDecision:

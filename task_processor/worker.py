@@ -85,6 +85,9 @@ class Worker(Generic[T]):
         self._grace = checked_duration("grace", grace, zero=True)
         self._promotion = checked_duration("promotion", promotion)
         self._purge = None if purge is None else checked_duration("purge", purge)
+        if not isinstance(getattr(repository, "owner", None), str):
+            message = f"repository must be a TaskRepository, not {type(repository).__name__}"
+            raise InvalidTaskError(message)
         self._repository = repository
         self._dispatcher = dispatcher
         self._processors = roster(processors, repository.owner)
@@ -217,14 +220,16 @@ class Worker(Generic[T]):
                 return False
             self._hurry.clear()
             self._ended.clear()
+            begun = False
             try:
-                self._begin(deadline)
-            except BaseException:
-                self._leave(timedelta())
-                raise
-            self._started = datetime.now(UTC)
-            LOGGER.info("worker %s runs: %s", self.owner, ", ".join(self._processors))
-            return True
+                begun = self._begin(deadline)
+            finally:
+                if not begun:
+                    self._leave(timedelta())
+            if begun:
+                self._started = datetime.now(UTC)
+                LOGGER.info("worker %s runs: %s", self.owner, ", ".join(self._processors))
+            return begun
 
     def _insist(self, call: Callable[[], object], deadline: Deadline) -> bool:
         """Call until the database answers, and tell whether it did before a stop was wanted."""
@@ -258,7 +263,8 @@ class Worker(Generic[T]):
         if not new:
             self._maintenance.adopt()
 
-    def _begin(self, deadline: Deadline) -> None:
+    def _begin(self, deadline: Deadline) -> bool:
+        """Let everything begin, and tell whether it did before a stop was wanted."""
         heartbeat, maintenance = self._heartbeat, self._maintenance
         jobs = [
             Job("giving back stray tasks", heartbeat, maintenance.recover),
@@ -281,7 +287,8 @@ class Worker(Generic[T]):
         heart, *others = self._threads
         heart.start()
         for processor in self._processors.values():
-            self._insist(lambda processor=processor: processor.initialize(deadline.left), deadline)  # type: ignore[misc]
+            if not self._insist(lambda processor=processor: processor.initialize(deadline.left), deadline):  # type: ignore[misc]
+                return False
             if processor.wanted and not processor.active:
                 reason = processor.statistics.last_error
                 message = f"the processor of topic {processor.topic!r} did not start: {reason}"
@@ -290,6 +297,7 @@ class Worker(Generic[T]):
             thread.start()
         if self._notifier is not None:
             self._notifier.start(self._processors.values(), deadline.left)
+        return True
 
     def _leave(self, grace: timedelta) -> list[str]:
         try:

@@ -35,6 +35,8 @@ class Assignment:
     """Whether a batch is worked on as a whole instead of task by task."""
     size: int = 100
     """How many tasks make a batch."""
+    ahead: int = 0
+    """How many batches may be polled while one is worked on."""
     stall: Stall | None = None
     """Where to stop working, if anywhere."""
     after: int = 2

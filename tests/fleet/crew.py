@@ -64,6 +64,18 @@ class Hand:
         assert said, f"{self.owner} never said {word!r}:\n{self.diary()}"
         return self.heard(word)[0]
 
+    def rests(self, decided: int) -> None:
+        """Wait until it has decided so many tasks, and found nothing afterwards."""
+
+        def resting() -> bool:
+            last = max((place for place, (word, _) in enumerate(self._heard) if word == "decided"), default=-1)
+            done = sum(len(tasks) for word, tasks in self._heard if word == "decided")
+            return done == decided and any(word == "empty" for word, _ in self._heard[last + 1 :])
+
+        with self._changed:
+            rested = self._changed.wait_for(resting, PATIENCE)
+        assert rested, f"{self.owner} never rested after {decided} tasks:\n{self.diary()}"
+
     def go_on(self) -> None:
         """Let it go on where it stalled."""
         pipe: Any = self._process.stdin

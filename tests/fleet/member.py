@@ -2,8 +2,8 @@
 What one process of a fleet runs.
 
 Says ``stalled`` on standard output, with its tasks, where it was told to stall, and goes on when it reads a line; says
-``lost`` with the tasks that others took from it, and ``empty`` when it found nothing. It ends with its standard
-input, so that none outlives the tests.
+``lost`` with the tasks that others took from it, ``decided`` with those that it has done, and ``empty`` when it found
+nothing. It ends with its standard input, so that none outlives the tests.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from tests.fleet import effects
 from tests.fleet.assignment import Assignment, Stall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy import Connection
 
-    from task_api import Task
+    from task_api import Task, TaskDecision
     from task_processor import Callback, OnFailure, TaskHandler
 
 
@@ -59,6 +59,10 @@ class Duty(TaskListener):
         self._tasks, self._done = tasks, 0
         if self._stalling and stall is Stall.CLAIMED:
             self._stall()
+
+    def on_complete(self, topic: str, trace: Any, decisions: Mapping[Task, TaskDecision]) -> None:  # noqa: ANN401, ARG002
+        """Tell."""
+        say("decided", list(decisions))
 
     def on_lost(self, topic: str, trace: Any, tasks: Sequence[Task]) -> None:  # noqa: ANN401, ARG002 - as declared
         """Tell."""
@@ -120,6 +124,7 @@ def main(text: str) -> None:
         duty,
         size=assignment.size,
         claim=assignment.claim,
+        ahead=assignment.ahead,
         pause=assignment.span(assignment.pause),
         listener=duty,
     )

@@ -54,6 +54,38 @@ order 4: plum, confirmed
 20 factorized, 20 left out
 1001 = 7 x 143
 """,
+    "five_minute_report": """\
+2016 slots to do
+a worker died: 492 done, 0 held, 1524 open, 492 reports
+another one died with a slot: 492 done, 1 held, 1523 open, 492 reports
+the third one did the rest: 2016 done, 0 held, 0 open, 2016 reports
+Thursday 03:15: total 0, 1 failure
+data came late: 2015 done, 0 held, 1 open, 2016 reports
+Thursday 03:15: total 50
+covered: True, 0 missing, a total of 10125
+""",
+    "document_check": """\
+topic 'documents': task visa (3) was taken over while it was worked on; what came of that is dropped
+passport: SUCCEEDED, valid, known by asking
+licence: SUCCEEDED, forged, known by callback
+visa: SUCCEEDED, expired, known by callback
+""",
+    "branch_export": """\
+Berlin: begun
+Paris: begun
+Berlin: under way
+Berlin: SUCCEEDED, 3 copies, then Berlin/DONE
+Paris: SUCCEEDED, 2 copies, then Paris/DONE
+Berlin: begun
+Berlin: SUCCEEDED
+11 files
+""",
+    "day_long_job": """\
+worker 1 ended with 0 after hour 1
+worker 2 ended with 0 after hour 8
+worker 3 ended with 0 after hour 24
+SUCCEEDED at attempt 1: 24 hours of work
+""",
 }
 
 

@@ -27,12 +27,12 @@ from tests.backends.steps import info, poll, push, states
 from tests.processor.support import BRISK, LONG, MOMENT, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from task_processor import Callback, TaskHandlerFactory
     from tests.backends import Backend, Transaction
 
-pytestmark = pytest.mark.kinds("driver")
+pytestmark = [pytest.mark.kinds("driver"), pytest.mark.usefixtures("no_thread_is_left")]
 Repository = TaskRepository[Any]
 ROOT = Path(__file__).resolve().parent.parent.parent
 claims = pytest.mark.parametrize("claim", Claim)
@@ -41,16 +41,6 @@ FORMS: dict[str, Callable[[Callable[[Task], None]], TaskHandlerFactory]] = {
     "buffering": lambda fn: BufferingTaskHandlerFactory(each(fn), buffer=2, workers=1),
     "composite": lambda fn: CompositeTaskHandlerFactory(concurrency=0).each("step", fn),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_thread_is_left() -> Iterator[None]:
-    """Insist that what a test has started ends with it."""
-    yield
-    for thread in threading.enumerate():
-        if thread.name.startswith("task-"):
-            thread.join(PATIENCE)
-            assert not thread.is_alive(), thread.name
 
 
 def worker_of(

@@ -11,7 +11,7 @@ import pytest
 from task_api import Claim, Task, TaskDecision, TaskRepository, TaskState
 from task_processor import BufferingTaskHandlerFactory, batch, each
 from tests.backends.steps import info, poll, push, states
-from tests.processor.support import Gate, PlainHandler, Recorder, Shaky, eventually, running
+from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, Shaky, eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def lease_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("task-lease")]
 
 
-@pytest.mark.parametrize("form", ["work", "waiting"])
+@pytest.mark.parametrize("form", ["work", "waiting", "ahead"])
 def test_leases_are_extended_while_work_goes_on(
     backend: Backend, repository: Repository, topic: str, form: str
 ) -> None:
@@ -58,7 +58,7 @@ def test_leases_are_extended_inside_of_a_transaction(backend: Backend, repositor
 def prove_extension(backend: Backend, repository: Repository, topic: str, form: str) -> None:
     """See leases move on during work, so that nothing expires."""
     recorder, other = Recorder(), backend.repository("other")
-    push(backend, repository, topic, "a")
+    tasks = push(backend, repository, topic, *("ab" if form in {"waiting", "ahead"} else "a"))
     with Gate() as gate:
 
         def within(_: Task, __: Transaction) -> None:
@@ -66,18 +66,18 @@ def prove_extension(backend: Backend, repository: Repository, topic: str, form: 
 
         factory = each(within if form == "transaction" else gate.pass_through)
         if form == "waiting":
-            push(backend, repository, topic, "b")
             factory = BufferingTaskHandlerFactory(factory, buffer=1, workers=1)
-        with running(backend, repository, factory, listener=recorder, lease=LEASE, size=1):
+        options: Any = {"listener": recorder, "lease": LEASE, "size": 1, "ahead": int(form == "ahead")}
+        with running(backend, repository, factory, **options) as manager:
             gate.wait()
-            task = recorder.wait("start", 2 if form == "waiting" else 1)[-1][0]
+            eventually(lambda: manager.statistics.batches == len(tasks))
             for _ in range(2):
-                before = lease_of(backend, repository, topic, task)
-                eventually(lambda: lease_of(backend, repository, topic, task) > before)  # noqa: B023 - at once
+                before = lease_of(backend, repository, topic, tasks[-1])
+                eventually(lambda: lease_of(backend, repository, topic, tasks[-1]) > before)  # noqa: B023 - at once
             with backend.begin() as tx:
                 assert other.expire(tx, timedelta(hours=1)) == 0
             gate.open()
-            recorder.wait("complete")
+            recorder.wait("complete", len(tasks))
     assert "lost" not in recorder.names()
     assert set(states(backend, repository, topic).values()) == {TaskState.SUCCEEDED}
     assert lease_threads() == []
@@ -144,6 +144,39 @@ def test_a_task_lost_on_the_way_is_reported_at_once(
     assert [found[task.sequence] for task in tasks] == [expected, TaskState.ACTIVE, expected]
     assert recorder.wait("lost") == [(tasks[1],)]
     assert effects == (["a", "c"] if way == "complete" else [])
+
+
+@pytest.mark.backends("postgresql")  # where a row that is locked is passed over
+def test_tasks_are_given_back_when_nobody_extends_them(backend: Backend, repository: Repository, topic: str) -> None:
+    """An extension that is under way would hide them from the next poll (DESIGN 5)."""
+    push(backend, repository, topic, "a")
+    extending, released = threading.Event(), threading.Event()
+    seen: list[bool] = []
+
+    class Slow:
+        """Takes its time to extend, unless tasks are released meanwhile."""
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's own
+            return getattr(repository, name)
+
+        def extend(self, *arguments: Any) -> None:
+            extending.set()
+            released.wait(0.2)
+            repository.extend(*arguments)
+            extending.clear()
+
+        def release(self, *arguments: Any) -> None:
+            seen.append(extending.is_set())
+            released.set()
+            repository.release(*arguments)
+
+    slow: Any = Slow()
+    with Gate() as gate, running(backend, slow, batch(gate.pass_through), lease=LEASE / 10) as manager:
+        gate.wait()
+        assert extending.wait(PATIENCE)
+        assert manager.abandon() == 1
+        gate.open()
+    assert seen[0] is False
 
 
 def test_a_batch_that_is_lost_as_a_whole_ends_quietly(backend: Backend, repository: Repository, topic: str) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Claim, Condition, InvalidTaskError, Order, Task, TaskRepository, TaskState
-from task_processor import BufferingTaskHandlerFactory, TaskLimiter, TaskManager, batch, each
+from task_api import Claim, Condition, InvalidTaskError, Order, Task, TaskDecision, TaskRepository, TaskState
+from task_processor import BufferingTaskHandlerFactory, TaskLimiter, TaskListener, TaskManager, batch, each
+from task_processor.listener import Reporter
+from task_processor.transactional import TransactionalBatch
+from task_processor.work import Work
 from tests.backends.steps import info, push, states
 from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
@@ -360,6 +364,42 @@ def test_threads_are_named(backend: Backend, repository: Repository, topic: str)
         with running(backend, repository, work, listener=listener, claim=claim):
             listener.wait("empty")
     assert names == ["task-manager-topic", "task-handler-topic_0"]
+
+
+@pytest.mark.parametrize("form", ["each", "batch"])
+def test_work_within_its_transaction_needs_no_second_thread(
+    backend: Backend, repository: Repository, topic: str, recorder: Recorder, form: str
+) -> None:
+    """It runs where the transaction is, and nobody waits for anybody (DESIGN 5)."""
+    push(backend, repository, topic, "a", "b")
+    names: list[str] = []
+
+    def work(_: object, __: object) -> None:
+        names.append(threading.current_thread().name)
+        names.extend(thread.name for thread in threading.enumerate() if thread.name.startswith("task-handler"))
+
+    factory = each(work) if form == "each" else batch(work)
+    with running(backend, repository, factory, listener=recorder, claim=Claim.TRANSACTION):
+        recorder.wait("empty")
+    assert set(names) == {"task-manager-topic"}
+    assert recorder.names() == ["start", "callback", "complete", "dispatched"]
+
+
+@pytest.mark.parametrize("form", ["each", "batch"])
+def test_functions_do_not_wait_for_their_commit(form: str) -> None:
+    """The thread on which they ran is free before the transaction is decided (DESIGN 5)."""
+    stored: list[object] = []
+    source: Any = SimpleNamespace(complete_many=lambda tx, topic, decisions: stored.append((tx, topic, decisions)))
+    work: Work[Any] = Work("topic", source, nullcontext, Reporter("topic", TaskListener()))
+    tasks = [Task(1, "a"), Task(2, "b")]
+    factory = each(nothing) if form == "each" else batch(lambda _: None)
+    with ThreadPoolExecutor(1) as second:
+        made = TransactionalBatch(work, tasks, factory("topic"), second)
+        assert second.submit(int).result(PATIENCE) == 0
+        assert stored == []
+        made.decide("tx")
+        made.committed(lambda: None)
+    assert stored == [("tx", "topic", dict.fromkeys(tasks, TaskDecision.SUCCESS))]
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,13 @@ from tests.processor.support import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from task_api import Notifiable
     from task_processor import TaskHandler, TaskToken
     from tests.backends import Backend
 
-pytestmark = pytest.mark.kinds("driver")
+pytestmark = [pytest.mark.kinds("driver"), pytest.mark.usefixtures("no_thread_is_left")]
 Repository = TaskRepository[Any]
 claims = pytest.mark.parametrize("claim", Claim)
 
@@ -55,16 +55,6 @@ def nothing(_: Task) -> None:
 def manager(backend: Backend, repository: Repository, topic: str = "topic", **options: Any) -> TaskManager[Any]:
     """A manager that has nothing to do."""
     return TaskManager(topic, repository, backend.begin, each(nothing), **{"pause": LONG, **options})
-
-
-@pytest.fixture(autouse=True)
-def _no_thread_is_left() -> Iterator[None]:
-    """Insist that what a worker has started ends with it."""
-    yield
-    for thread in threading.enumerate():
-        if thread.name.startswith("task-"):
-            thread.join(PATIENCE)
-            assert not thread.is_alive(), thread.name
 
 
 @pytest.mark.usefixtures("topic")
@@ -200,6 +190,28 @@ def test_a_processor_that_does_not_start_is_an_error(backend: Backend, repositor
     with pytest.raises(TaskError, match=r"topic 'other' did not start: ValueError\('no handler today'\)"):
         worker.start()
     assert (worker.active, good.active, bad.active) == (False, False, False)
+
+
+def test_a_stop_while_it_starts_is_no_error(backend: Backend, repository: Repository, topic: str) -> None:
+    """What has been started by then is stopped again, and the rest is left alone (DESIGN 5)."""
+    with backend.begin() as tx:
+        repository.initialize(tx, "other")
+    stops: list[threading.Thread] = []
+
+    def stop(_: str) -> TaskHandler:
+        if not stops:
+            stops.append(threading.Thread(target=worker.stop))
+            stops[0].start()
+            eventually(worker._stop_wanted.is_set)  # noqa: SLF001 - the stop itself waits for the start
+        return each(nothing)(topic)
+
+    first = TaskManager(topic, repository, backend.begin, stop)
+    second = manager(backend, repository, "other")
+    worker = Worker(repository, backend.begin, [first, second])
+    assert worker.start() is False
+    stops[0].join(PATIENCE)
+    assert (worker.active, first.active, second.active) == (False, False, False)
+    assert (worker.start(), worker.stop()) == (True, True)
 
 
 def test_a_database_that_stays_away_is_an_error_of_the_start(

@@ -1,0 +1,1 @@
+"""Work in processes that outlive their worker."""

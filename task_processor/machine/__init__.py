@@ -1,0 +1,1 @@
+"""Work that goes from state to state."""

@@ -1,0 +1,123 @@
+"""Making sure that the tasks of a state machine are still held while they are worked on."""
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Final, Generic, TypeVar
+
+from task_api import LostTaskError, Task, TaskRepository, TaskState
+
+from ..dispatcher import TaskDispatcher
+from ..repeater import Job, Repeater
+from .task import HeldTask
+
+__all__ = ["ClaimWatch", "Watched"]
+
+T = TypeVar("T")
+
+_PATIENCE: Final = timedelta(seconds=1)
+_SHARE: Final = 3
+
+
+class Watched:
+    """A task that is worked on, and the lease that it is worked on under."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = HeldTask.of(task)
+        self.lease: timedelta | None = None
+        self._extended = 0.0
+
+    @property
+    def lost(self) -> bool:
+        """Whether somebody else has the task now."""
+        return self.task.hold.lost
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to extend its lease."""
+        return self.lease is not None and time.monotonic() >= self._extended + self.lease.total_seconds() / _SHARE
+
+    def extended(self) -> None:
+        """Say that its lease begins now."""
+        self._extended = time.monotonic()
+
+
+class ClaimWatch(Generic[T]):
+    """
+    Extends leases, and finds out which tasks were taken over, from a thread of its own.
+
+    Args:
+        topic: The topic of all tasks.
+        repository: Where they are.
+        dispatcher: Where transactions come from.
+        interval: How often to look.
+
+    """
+
+    def __init__(
+        self, topic: str, repository: TaskRepository[T], dispatcher: TaskDispatcher[T], interval: timedelta
+    ) -> None:
+        self._topic = topic
+        self._repository = repository
+        self._dispatcher = dispatcher
+        self._lock = threading.Lock()
+        self._watched: set[Watched] = set()
+        job = Job(f"watching the tasks of topic {topic!r}", interval, self._look, first=interval)
+        self._repeater = Repeater(f"task-watch-{topic}", [job])
+        self._started = False
+
+    def begin(self, tasks: Iterable[Watched]) -> None:
+        """Watch these too."""
+        with self._lock:
+            self._watched.update(tasks)
+            if not self._started:
+                self._started = True
+                self._repeater.start()
+
+    def end(self, tasks: Iterable[Watched]) -> None:
+        """Watch these no longer."""
+        with self._lock:
+            self._watched.difference_update(tasks)
+
+    def close(self) -> None:
+        """Stop; not waited for much longer, as it may wait for the database."""
+        self._repeater.stop(_PATIENCE)
+
+    def _look(self) -> None:
+        with self._lock:
+            watched = list(self._watched)
+        due = [each for each in watched if each.due]
+        for lease in {each.lease for each in due}:
+            if lease is not None:
+                self._extend(lease, [each for each in due if each.lease == lease])
+        self._check([each for each in watched if each not in due])
+
+    def _extend(self, lease: timedelta, watched: Sequence[Watched]) -> None:
+        while watched:
+            try:
+                with self._dispatcher() as tx:
+                    self._repository.extend(tx, self._topic, [each.task for each in watched], lease)
+            except LostTaskError as error:
+                self._lose([each for each in watched if each.task in error.tasks])
+                watched = [each for each in watched if each.task not in error.tasks]
+            else:
+                for each in watched:
+                    each.extended()
+                return
+
+    def _check(self, watched: Sequence[Watched]) -> None:
+        if watched:
+            with self._dispatcher() as tx:
+                lost = [each for each in watched if not self._held(tx, each.task)]
+            self._lose(lost)
+
+    def _held(self, tx: T, task: Task) -> bool:
+        found = self._repository.task(tx, self._topic, task.sequence)
+        return found is not None and found.state is TaskState.ACTIVE and found.token == task.token
+
+    def _lose(self, watched: Sequence[Watched]) -> None:
+        # One that its own worker has decided meanwhile is among them, and nobody asks about it any more.
+        self.end(watched)
+        for each in watched:
+            each.task.hold.lose()

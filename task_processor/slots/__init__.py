@@ -1,0 +1,1 @@
+"""Slots of time, each to be done once."""
