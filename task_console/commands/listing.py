@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import asdict, fields
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +24,10 @@ from task_api import (
 from task_console.moments import shown
 from task_console.options import MOMENT, POSITION, SEQUENCE, STATE, bounds, connected, topic_argument
 from task_console.render import FLEXIBLE, RIGHT, plain
+from task_processor.detached.folder import detached_log
 
 if TYPE_CHECKING:
+    from task_api import TaskRef
     from task_console.database import Database
     from task_console.render import Output
 
@@ -42,6 +44,9 @@ _STYLES = {
     TaskState.RECREATED: "dim",
     TaskState.REDUNDANT: "dim",
 }
+
+_LINKS = 10
+"""How many tasks that wait, or are waited for, are named to people."""
 
 
 @click.command("list")
@@ -115,16 +120,23 @@ def show(topic: str, sequence: int, database: Database, output: Output) -> None:
     """
     Show everything about one task.
 
-    JSON: an object with its fields; times in UTC.
+    JSON: an object with its fields; times in UTC. With log, if a detached process worked on it; with after and
+    dependents, {topic, sequence} each, if it waits or waited for others, or they for it.
     """
     with database.read() as tx:
         database.require_topics(tx, topic)
         [task] = database.tasks(tx, topic, [sequence])
-    info = _info(task)
+        linked = {
+            "after": database.repository.predecessors(tx, task),
+            "dependents": database.repository.dependents(tx, task),
+        }
+    told = _info(task) | _log(task)
+    links = {name: refs for name, refs in linked.items() if refs}
+    info = told | {name: [asdict(ref) for ref in refs] for name, refs in links.items()}
     lines = [
         Text.assemble(f"{name:<12}", plain(shown(value) if isinstance(value, datetime) else _text(value), lines=True))
-        for name, value in info.items()
-        if value is not None and name not in ("input", "output")
+        for name, value in (told | {name: _named(refs) for name, refs in links.items()}).items()
+        if value is not None and (name, value) != ("failed", 0) and name not in ("input", "output")
     ]
     texts = [
         Text.assemble(f"\n{name}\n", plain(info[name], lines=True))
@@ -132,6 +144,11 @@ def show(topic: str, sequence: int, database: Database, output: Output) -> None:
         if info[name] is not None
     ]
     output.answer(info, *lines, *texts)
+
+
+def _named(refs: list[TaskRef]) -> str:
+    more = f" and {len(refs) - _LINKS} more" if len(refs) > _LINKS else ""
+    return ", ".join(map(str, refs[:_LINKS])) + more
 
 
 @click.command()
@@ -232,6 +249,12 @@ def _start_of(moment: datetime | date, *, backward: bool = False) -> datetime:
 def _info(task: TaskInfo) -> dict[str, Any]:
     names = [field.name for field in fields(task) if field.name != "claim"]
     return {"topic": task.topic} | {name: getattr(task, name) for name in names if name != "topic"}
+
+
+def _log(task: TaskInfo) -> dict[str, Any]:
+    """Where the output of a task's detached process is, if it had one."""
+    log = detached_log(task.owner, task.topic, task.sequence)
+    return {} if log is None else {"log": str(log)}
 
 
 def _last_line(text: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from task_api import Insertion, InvalidTaskError, TaskCreation
+from task_api import Insertion, InvalidTaskError, OnAbort, Task, TaskCreation, TaskRef
 from task_console.errors import Failure
 from task_console.moments import parse_due, span
 from task_console.options import DUE, EnumType, connected, topic_argument
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from datetime import datetime, timedelta
 
-    from task_api import Task
     from task_console.database import Database
     from task_console.render import Output
 
@@ -64,8 +63,8 @@ def push(
     Push tasks to a topic, all of them or none.
 
     Each line of a file is a JSON object with the fields of a task: identifier, and if you like input, reference,
-    suspended and due. An input that is no text is stored as JSON; due is written as in --due, or as seconds from
-    now.
+    suspended, due, after and on_abort. An input that is no text is stored as JSON; due is written as in --due, or as
+    seconds from now; after is a list of tasks, each a sequence of the same topic or {"topic": ..., "sequence": ...}.
 
     JSON: [{sequence, identifier}].
     """
@@ -146,4 +145,33 @@ def _due(value: Any) -> datetime | timedelta | None:  # noqa: ANN401 - checked h
     raise InvalidTaskError(message)
 
 
-_CONVERTERS: Final[dict[str, Callable[[Any], Any]]] = {"input": _input, "due": _due}
+def _after(value: Any) -> tuple[TaskRef | Task, ...]:  # noqa: ANN401 - checked here
+    if not isinstance(value, list):
+        message = f"after is a list of tasks, not {json.dumps(value)[:40]}"
+        raise InvalidTaskError(message)
+    return tuple(_ref(item) for item in value)
+
+
+def _ref(value: Any) -> TaskRef | Task:  # noqa: ANN401 - checked here
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Task(value, "?")
+    if isinstance(value, dict) and value.keys() == {"topic", "sequence"}:
+        return TaskRef(value["topic"], value["sequence"])
+    message = f'a task to wait for is a sequence, or {{"topic": ..., "sequence": ...}}, not {json.dumps(value)[:40]}'
+    raise InvalidTaskError(message)
+
+
+def _on_abort(value: Any) -> OnAbort:  # noqa: ANN401 - checked here
+    names = [each.name for each in OnAbort]
+    if not isinstance(value, str) or value.upper() not in names:
+        message = f"on_abort is one of {', '.join(names)}, not {json.dumps(value)[:40]}"
+        raise InvalidTaskError(message)
+    return OnAbort[value.upper()]
+
+
+_CONVERTERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "input": _input,
+    "due": _due,
+    "after": _after,
+    "on_abort": _on_abort,
+}

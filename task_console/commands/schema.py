@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from task_api import Counting, SchemaError
+from task_console.commands.roles import roles
 from task_console.database import Database, parsed_url
 from task_console.errors import other_schema
 from task_console.options import connected, json_option, url_option, yes_option
@@ -24,6 +25,9 @@ __all__ = ["schema"]
 @click.group(no_args_is_help=True)
 def schema() -> None:
     """Install, upgrade, show or remove the tables."""
+
+
+schema.add_command(roles)
 
 
 def _layout(function: Callable[..., Any]) -> Callable[..., Any]:

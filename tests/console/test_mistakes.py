@@ -23,6 +23,7 @@ CALLS: dict[str, list[str]] = {
     "list": ["list", "orders"],
     "show": ["show", "orders", "1"],
     "results": ["results"],
+    "slots": ["slots", "orders"],
     "owners": ["owners"],
     "watch": ["watch"],
     "explain": ["explain", "orders"],
@@ -42,9 +43,9 @@ SERVERLESS = "postgresql://nobody:s3cret@127.0.0.1:1/none"
 
 
 def test_every_command_is_called_here() -> None:
-    """The demo and a worker have tests of their own."""
+    """The demo, a worker and detached processes have tests of their own."""
     names = {name for section in COMMANDS.values() for name in section}
-    assert names - {"demo", "work"} == set(CALLS)
+    assert names - {"demo", "work", "detached"} == set(CALLS)
 
 
 @pytest.mark.parametrize("command", CALLS)

@@ -96,6 +96,21 @@ def test_a_file_has_a_task_on_each_line(topiq: Topiq, tmp_path: Path) -> None:
     ]
 
 
+def test_tasks_that_wait_are_pushed_and_shown(topiq: Topiq) -> None:
+    """They name those that they wait for by number, or by topic and number (S1-21)."""
+    [first, *_] = topiq.json("push", "orders", "first")
+    refs = [first["sequence"], {"topic": "orders", "sequence": first["sequence"]}]
+    given = lines({"identifier": "next", "after": refs, "on_abort": "run"})
+    [then] = topiq.json("push", "orders", "--from-file", "-", given=given)
+    named = {"topic": "orders", "sequence": first["sequence"]}
+    assert topiq.json("show", "orders", then["sequence"])["after"] == [named]
+    shown = topiq.json("show", "orders", first["sequence"])
+    assert shown["dependents"] == [{"topic": "orders", "sequence": then["sequence"]}]
+    said = topiq("show", "orders", then["sequence"])
+    assert ["after", "orders", str(first["sequence"])] in [line.split() for line in said.splitlines()]
+    assert ["state", "SUSPENDED"] in [line.split() for line in said.splitlines()]
+
+
 def test_a_dash_means_the_standard_input(topiq: Topiq) -> None:
     """Another program's output can be pushed, more than one chunk of it."""
     given = lines(*({"identifier": f"task-{number}"} for number in range(5001)))
@@ -118,6 +133,9 @@ def test_a_dash_means_the_standard_input(topiq: Topiq) -> None:
         ('{"identifier": "a", "due": NaN}', "nan is too long a time"),
         ('{"identifier": "a", "due": 1e11}', "within a thousand years"),
         ('{"identifier": "a", "suspended": "yes"}', "suspended must be True or False"),
+        ('{"identifier": "a", "after": 7}', "after is a list of tasks, not 7"),
+        ('{"identifier": "a", "after": ["x"]}', "a task to wait for is a sequence, or"),
+        ('{"identifier": "a", "after": [1], "on_abort": "hope"}', "on_abort is one of CASCADE, RUN, WAIT"),
     ],
 )
 def test_one_wrong_line_stops_all(topiq: Topiq, line: str, reason: str) -> None:

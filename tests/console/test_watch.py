@@ -16,6 +16,7 @@ from rich.console import Console
 from task_api import TaskState
 from task_console.commands.watch import _view
 from task_console.sample import OPEN, OwnerSample, Sample, TopicSample
+from task_sql import schema
 from tests.backends.steps import complete, poll, push
 from tests.console.calls import COMMAND, environment
 
@@ -103,7 +104,7 @@ def test_a_database_that_fails_meanwhile_is_waited_for(topiq: Topiq, backend: Ba
         process.stdout.readline()
         backend.sql("UPDATE task_schema SET version = 99")
         assert "newer than" in process.stderr.readline()
-        backend.sql("UPDATE task_schema SET version = 1")
+        backend.sql("UPDATE task_schema SET version = :version", version=schema.VERSION)
         moment = datetime.now(UTC)
         deadline = time.monotonic() + 30
         while datetime.fromisoformat(json.loads(process.stdout.readline())["moment"]) < moment:
