@@ -2,8 +2,8 @@
 List the specified behaviours that nothing answers.
 
 ``tests/behaviours.txt`` holds one identifier a line. A behaviour is answered by a test whose docstring names
-it, as in ``(PO-03, PO-04)``, or by a row of the table in ``docs/behaviours.md``. Ranges do not count: what
-is not spelled out cannot be searched for.
+it, as in ``(PO-03, PO-04)``, or by a row of a table in ``docs``. Ranges do not count: what is not spelled out
+cannot be searched for.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def tested(root: Path) -> set[str]:
 
 def documented(root: Path) -> set[str]:
     """The identifiers whose row in the documentation says how they are answered."""
-    path = root / "docs" / "behaviours.md"
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    lines = [
+        line for path in sorted((root / "docs").glob("*.md")) for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     rows = [match.group(1) for line in lines if (match := ROW.match(line))]
     return {identifier for row in rows for identifier in IDENTIFIER.findall(row)}
 
