@@ -48,7 +48,7 @@ class Marking(TaskListener):
 
 class Topiq(Adapter):
     """
-    A `Worker` with an ``each`` handler, on transactions of SQLAlchemy's engine.
+    A `Worker` with an ``each`` handler, on transactions of SQLAlchemy's engine; it polls ahead where it can.
 
     Args:
         target: See `Adapter`.
@@ -65,6 +65,9 @@ class Topiq(Adapter):
         super().__init__(target, batch=batch)
         self.topics = [QUEUE] if topics == 1 else [f"{QUEUE} {number}" for number in range(topics)]
         self.claim = Claim[claim]
+        # SQLite has one writer at a time, whom a poll would hold up; identifiers that are worked on are blocked; and
+        # managers of several topics work at the same time anyway.
+        self.ahead = int(self.claim is Claim.COMMITTED and "://" in target and not singular and topics == 1)
         self.condition = Condition.SINGULAR_BY_IDENTIFIER if singular else Condition.NONE
         self.engine = create_engine(target if "://" in target else f"sqlite:///{target}")
         self.repository = create_repository(self.engine)
@@ -104,6 +107,7 @@ class Topiq(Adapter):
                 condition=self.condition,
                 size=self.batch,
                 claim=self.claim,
+                ahead=self.ahead,
             )
             for topic in self.topics
         ]

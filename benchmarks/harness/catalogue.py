@@ -181,7 +181,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
         "topiq",
         "topiq:Topiq",
         _WORKER,
-        "Worker, each handler, batches of 500, SQLAlchemy engine, notifier",
+        "Worker, each handler, batches of 500, SQLAlchemy engine, notifier; one polled ahead, not on SQLite",
         brief=True,
     ),
     *_topiq("topiq tx", "topiq:Topiq", _CLAIMING, "the same with transactional claims", claim="TRANSACTION"),

@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _list()
         return 0
     if options.report:
-        results = Results.load(options.report)
+        results = Results.load(options.report[0])
+        for path in options.report[1:]:
+            results.join(Results.load(path))
         text = report(results)
     else:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the server is stopped on the way out
@@ -78,7 +80,8 @@ def _run(options: argparse.Namespace) -> tuple[Results, Path]:
             save=lambda: results.save(path),
             say=lambda line: print(line, file=sys.stderr, flush=True),
         )
-        measuring.run(systems, _chosen_workloads(options), 1 if options.quick else options.repeats)
+        repeats = 1 if options.quick else options.repeats
+        measuring.run(systems, _chosen_workloads(options), repeats, _names(options.once))
     shutil.rmtree(folder / "sqlite", ignore_errors=True)
     return results, path
 
@@ -117,8 +120,12 @@ def _chosen_systems(options: argparse.Namespace) -> list[System]:
 
 
 def _chosen_workloads(options: argparse.Namespace) -> list[Workload]:
-    names = _listed(options.workloads, {workload.name for workload in WORKLOADS}, "workload")
+    names = _names(options.workloads)
     return [workload for workload in WORKLOADS if not names or workload.name in names]
+
+
+def _names(workloads: str | None) -> set[str]:
+    return _listed(workloads, {workload.name for workload in WORKLOADS}, "workload")
 
 
 def _listed(text: str | None, known: set[str], kind: str) -> set[str]:
@@ -145,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--workloads", metavar="NAMES", help="only these, separated by commas")
     add("--databases", metavar="NAMES", help="PostgreSQL or SQLite only")
     add("--repeats", type=int, default=3, metavar="N", help="how often everything is measured (3)")
+    add("--once", metavar="NAMES", help="workloads that are measured in the first repeat only")
     add("--limit", type=float, metavar="SECONDS", help="how long a single measurement takes at most (30)")
     add("--history", type=int, action="append", metavar="N", help="finished tasks stored; again for more (1000000)")
     add("--set", type=_setting, action="append", default=[], metavar="NAME=NUMBER", help=_SETTINGS)
@@ -152,7 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     default = Path(tempfile.gettempdir()) / "topiq-benchmarks"
     add("--folder", type=Path, default=default, help=f"environments, logs, database files ({default})")
     add("--output", type=Path, help="where the results go (a folder in that one)")
-    add("--report", type=Path, metavar="JSON", help="print the report of a run again")
+    add("--report", type=Path, nargs="+", metavar="JSON", help="print the report of runs again, several as if one")
     add("--page", type=Path, metavar="FILE", help="put the report into this page of the documentation")
     add("--list", action="store_true", help="say what takes part")
     return parser

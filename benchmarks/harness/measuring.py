@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from .catalogue import System
 from .machine import commit_milliseconds
@@ -32,16 +32,22 @@ class Measuring:
         self._save = save
         self._say = say
 
-    def run(self, systems: Sequence[System], workloads: Sequence[Workload], repeats: int) -> None:
+    def run(
+        self,
+        systems: Sequence[System],
+        workloads: Sequence[Workload],
+        repeats: int,
+        once: Collection[str] = (),
+    ) -> None:
         """
-        Measure everything.
+        Measure everything, workloads of some names in the first repeat only.
 
         The systems take turns within a workload, in the other direction each second time, so that a machine whose
         speed drifts does not favour any of them.
         """
         able = [system for system in systems if self._able(system)]
         for repeat in range(1, repeats + 1):
-            for workload in workloads:
+            for workload in workloads if repeat == 1 else [each for each in workloads if each.name not in once]:
                 for system in able if repeat % 2 else reversed(able):
                     if workload.skill in system.skills:
                         self._turn(system, workload, repeat)

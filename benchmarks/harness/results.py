@@ -1,7 +1,7 @@
 """What was measured, as it is stored and as it is asked for."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -90,6 +90,13 @@ class Results:
         values = self.values(database, system, metric)
         middle = median(values) if values else 0
         return (max(values) - min(values)) / middle if middle else None
+
+    def join(self, other: "Results") -> None:
+        """Take over what another run on the same machine has measured."""
+        self.samples += other.samples
+        self.failures += other.failures
+        history = tuple(sorted({*self.scale.history, *other.scale.history}))
+        self.scale = replace(self.scale, history=history, memory=max(self.scale.memory, other.scale.memory))
 
     def save(self, path: Path) -> None:
         """Write everything as JSON."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchmarks.harness.catalogue import SYSTEMS, Database, Role, Skill
 from benchmarks.harness.chart import bar, chart
 from benchmarks.harness.goals import verdicts
+from benchmarks.harness.measuring import Measuring
 from benchmarks.harness.page import insert
 from benchmarks.harness.report import report
 from benchmarks.harness.results import Failure, Results, Sample
@@ -45,6 +47,32 @@ def test_median_ratio_and_spread() -> None:
     assert found.spread(POSTGRESQL, "raw", "push") == 1.0
     assert found.median(POSTGRESQL, "raw", "bulk") is None
     assert found.ratio(POSTGRESQL, "topiq", "bulk") is None
+
+
+def test_systems_take_turns_and_some_workloads_come_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each second repeat goes the other way, without the workloads that are measured once."""
+    seen: list[tuple[int, str, str]] = []
+    monkeypatch.setattr(Measuring, "_able", lambda *_: True)
+    monkeypatch.setattr(
+        Measuring, "_turn", lambda _, system, load, repeat: seen.append((repeat, load.name, system.name))
+    )
+    push, bulk = WORKLOADS[:2]
+    two = [system for system in SYSTEMS if system.name in {"pgmq", "pgqueuer"}]
+    place: Any = None
+    Measuring(place, results(), save=lambda: None, say=lambda _: None).run(two, [push, bulk], 2, {"bulk"})
+    first, second = (system.name for system in two)
+    once = [(1, "push", first), (1, "push", second), (1, "bulk", first), (1, "bulk", second)]
+    assert seen == [*once, (2, "push", second), (2, "push", first)]
+
+
+def test_runs_are_joined() -> None:
+    """What several runs on a machine have measured is reported as one."""
+    found, other = results(raw__push=[100.0]), results(raw__push=[300.0], topiq__push=[100.0])
+    other.scale = replace(other.scale, history=(5_000_000,), memory=9)
+    found.join(other)
+    assert found.median(POSTGRESQL, "raw", "push") == 200.0
+    assert found.ratio(POSTGRESQL, "topiq", "push") == 0.5
+    assert (found.scale.history, found.scale.memory) == ((1_000_000, 5_000_000), 9)
 
 
 def test_best_peer_is_a_peer() -> None:
