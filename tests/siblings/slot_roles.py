@@ -141,9 +141,7 @@ def _worked(
     return True
 
 
-def _decide(
-    tx: Connection, slots: TimeSlots[Connection], slot: TimeSlot, graves: Path, *, failing: bool
-) -> None:
+def _decide(tx: Connection, slots: TimeSlots[Connection], slot: TimeSlot, graves: Path, *, failing: bool) -> None:
     die = partial(_die, slot, graves)
     die("acquired")
     kind = "failure" if failing else "effect"
