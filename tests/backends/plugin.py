@@ -130,7 +130,9 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]
         return
     # Asked for by name, so that a run on SQLite alone starts no server.
     databases: PostgresProvision | OracleProvision = request.getfixturevalue(f"{column.database}_provision")
-    with databases.create(partitioned=column.partitioned) as url:
+    # What takes longest about a topic is done once, in the template.
+    topics = ("topic",) if "topic" in request.fixturenames else ()
+    with databases.create(partitioned=column.partitioned, topics=topics) as url:
         yield from _lend(column, url)
 
 

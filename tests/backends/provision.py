@@ -47,12 +47,13 @@ class PostgresProvision:
         self._url = url
         self._prefix = f"topiq_{uuid4().hex[:12]}"
         self._count = 0
-        self._templates: dict[bool, str] = {}
+        self._templates: dict[tuple[bool, tuple[str, ...]], str] = {}
+        self._connection: psycopg.Connection | None = None
 
     @contextmanager
-    def create(self, *, partitioned: bool) -> Iterator[str]:
-        """Give the URL of a fresh database, which is dropped on exit."""
-        template = self._template(partitioned=partitioned)
+    def create(self, *, partitioned: bool, topics: tuple[str, ...] = ()) -> Iterator[str]:
+        """Give the URL of a fresh database with topics, which is dropped on exit."""
+        template = self._template(partitioned, topics)
         self._count += 1
         name = f"{self._prefix}_{self._count}"
         self._execute("CREATE DATABASE {} TEMPLATE {}", name, template)
@@ -66,27 +67,36 @@ class PostgresProvision:
         for name in self._templates.values():
             self._execute("DROP DATABASE {} WITH (FORCE)", name)
         self._templates.clear()
+        if self._connection:
+            self._connection.close()
 
-    def _template(self, *, partitioned: bool) -> str:
-        if partitioned not in self._templates:
-            name = f"{self._prefix}_{'partitioned' if partitioned else 'plain'}"
+    def _template(self, partitioned: bool, topics: tuple[str, ...]) -> str:  # noqa: FBT001 - a key
+        if (partitioned, topics) not in self._templates:
+            name = f"{self._prefix}_template_{len(self._templates)}"
             self._execute(self._create_template, name)
             # Known before it is filled, so that it is dropped also when the installation fails.
-            self._templates[partitioned] = name
-            self._fill(self._database_url(name), partitioned=partitioned)
-        return self._templates[partitioned]
+            self._templates[partitioned, topics] = name
+            self._fill(self._database_url(name), partitioned, topics)
+        return self._templates[partitioned, topics]
 
-    def _fill(self, url: str, *, partitioned: bool) -> None:
-        _install(url, partitioned=partitioned)
+    def _fill(self, url: str, partitioned: bool, topics: tuple[str, ...]) -> None:  # noqa: FBT001 - a key
+        _install(url, partitioned=partitioned, topics=topics)
 
     def _database_url(self, name: str) -> str:
         url = sqlalchemy.make_url(self._url).set(drivername="postgresql+psycopg", database=name)
         return url.render_as_string(hide_password=False)
 
     def _execute(self, statement: str, *names: str) -> None:
-        # A connection for each statement, so that a server restarted by a test is no trouble.
-        with psycopg.connect(self._url, autocommit=True) as connection:
-            connection.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+        composed = sql.SQL(statement).format(*map(sql.Identifier, names))
+        try:
+            self._admin().execute(composed)
+        except psycopg.OperationalError:  # a test has restarted the server
+            self._admin().execute(composed)
+
+    def _admin(self) -> psycopg.Connection:
+        if self._connection is None or self._connection.closed:
+            self._connection = psycopg.connect(self._url, autocommit=True)
+        return self._connection
 
 
 class DoubleProvision(PostgresProvision):
@@ -100,10 +110,10 @@ class DoubleProvision(PostgresProvision):
         self._with_schema = install
         double.register()
 
-    def _fill(self, url: str, *, partitioned: bool) -> None:
+    def _fill(self, url: str, partitioned: bool, topics: tuple[str, ...]) -> None:  # noqa: FBT001 - a key
         double.found(str(sqlalchemy.make_url(url).query["dsn"]))
         if self._with_schema:
-            super()._fill(url, partitioned=partitioned)
+            super()._fill(url, partitioned, topics)
 
     def _database_url(self, name: str) -> str:
         url = sqlalchemy.make_url(self._url).set(database=name)
@@ -120,8 +130,8 @@ class OracleProvision:
         self._engine = task_sql.create_engine(url)
 
     @contextmanager
-    def create(self, *, partitioned: bool) -> Iterator[str]:
-        """Give the URL of the schema, installed and empty."""
+    def create(self, *, partitioned: bool, topics: tuple[str, ...] = ()) -> Iterator[str]:
+        """Give the URL of the schema, installed and empty but for topics."""
         with self._engine.begin() as connection:
             try:
                 task_sql.schema.install(connection, partitioned=partitioned)
@@ -130,6 +140,7 @@ class OracleProvision:
                 task_sql.schema.install(connection, partitioned=partitioned)
             for table in self._TABLES:
                 connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608 - ours
+            _initialize(self._engine, connection, topics)
         yield self._url
 
     def close(self) -> None:
@@ -139,10 +150,17 @@ class OracleProvision:
         self._engine.dispose()
 
 
-def _install(url: str, *, partitioned: bool) -> None:
+def _install(url: str, *, partitioned: bool, topics: tuple[str, ...] = ()) -> None:
     engine = task_sql.create_engine(url)
     try:
         with engine.begin() as connection:
             task_sql.schema.install(connection, partitioned=partitioned)
+            _initialize(engine, connection, topics)
     finally:
         engine.dispose()
+
+
+def _initialize(engine: sqlalchemy.Engine, connection: sqlalchemy.Connection, topics: tuple[str, ...]) -> None:
+    repository = task_sql.create_repository(engine)
+    for topic in topics:
+        repository.initialize(connection, topic)
