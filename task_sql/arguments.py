@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Final, TypeVar
+from operator import attrgetter
+from typing import Final, TypeVar, cast
 
 from task_api import MAX_SEQUENCE, TOPIC_LENGTH, Claim, InvalidTaskError, Task, TaskState
 from task_api.task import SPAN, checked_name
 
 __all__ = [
+    "check_tasks",
     "checked_bound",
     "checked_enum",
     "checked_lease",
@@ -26,6 +28,7 @@ __all__ = [
 EnumT = TypeVar("EnumT", bound=Enum)
 
 _TOKENS: Final = 2**31 - 1
+_CLAIM: Final = attrgetter("claim")
 _NUL: Final = "\N{SYMBOL FOR NULL}"
 
 
@@ -122,6 +125,22 @@ def checked_task(task: object) -> Task:
     if not isinstance(task.claim, Claim):
         checked_enum(Claim, task.claim)
     return task
+
+
+def check_tasks(tasks: Collection[object]) -> None:
+    """Judge many tasks at once; only where one of them may be wrong, each alone."""
+    if set(map(type, tasks)) == {Task}:
+        known = cast("Collection[Task]", tasks)
+        sequences, tokens = [task.sequence for task in known], [task.token for task in known]
+        kinds = set(map(type, sequences + tokens)), set(map(type, map(_CLAIM, known)))
+        if (
+            kinds == ({int}, {Claim})
+            and (min(sequences) >= 0 and max(sequences) <= MAX_SEQUENCE)
+            and (min(tokens) >= 0 and max(tokens) <= _TOKENS)
+        ):
+            return
+    for task in tasks:
+        checked_task(task)
 
 
 def checked_tasks(tasks: Iterable[object]) -> list[Task]:

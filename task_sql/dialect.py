@@ -9,14 +9,15 @@ from time import monotonic
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-from task_api import Claim, Condition, Order, SchemaError, TaskRef, TaskState
+from task_api import Claim, Condition, Order, SchemaError, Task, TaskError, TaskRef, TaskState
+from task_api.task import new_task
 
 from .refs import by_topic
 from .schema.layout import VERSION, Layout
 from .statements import Statements
 from .transaction import Parameters, Row, Transaction, adapt
 
-__all__ = ["Decided", "Dialect", "Link", "Poll"]
+__all__ = ["Decided", "Dialect", "Link", "Poll", "tasks_of"]
 
 _UPGRADE = "upgrade it with task_sql.schema.upgrade(connection)"
 _TRUSTED: Final = 60.0
@@ -51,6 +52,14 @@ class Poll:
     condition: Condition
     lease: timedelta | None
     claim: Claim
+
+
+def tasks_of(sequences: Sequence[int], rows: Sequence[Row]) -> list[Task]:
+    """Make tasks of rows that begin with identifier and input, and were stored under these numbers."""
+    if len(sequences) != len(rows):
+        message = f"{len(sequences)} of {len(rows)} tasks were stored"
+        raise TaskError(message)
+    return [new_task(sequence, row[0], row[1]) for sequence, row in zip(sequences, rows, strict=True)]
 
 
 class Dialect(ABC):
@@ -191,8 +200,8 @@ class Dialect(ABC):
         return rows[0][0] if rows else None
 
     @abstractmethod
-    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
-        """Insert (identifier, input, reference, state, due, delay) rows; return their ascending sequences."""
+    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
+        """Insert (identifier, input, reference, state, due, delay) rows; return their tasks in this order, or none."""
 
     @abstractmethod
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:

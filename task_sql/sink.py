@@ -9,7 +9,6 @@ from task_api import (
     OnAbort,
     Task,
     TaskCreation,
-    TaskError,
     TaskRef,
     TaskState,
     UnknownTopicError,
@@ -61,7 +60,7 @@ class SqlTaskSink(SqlLinking[T]):
         rows = self._rows(given, insertion)
         if not rows:
             return []
-        depends = any(map(_depends, given))
+        depends = any(creation.after or creation.on_abort is not OnAbort.CASCADE for creation in given)
         afters = afters_of(topic, given) if depends else frozenset[TaskRef]()
         transaction, layout = self._open(tx)
         with self._dialect.unit(transaction):
@@ -141,13 +140,10 @@ class SqlTaskSink(SqlLinking[T]):
             self._tie(transaction, topic, chosen, on_abort=on_abort.value)
 
     def _insert(self, transaction: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
-        sequences = self._dialect.insert(transaction, layout, topic, rows)
-        if not sequences:
+        tasks = self._dialect.insert(transaction, layout, topic, rows)
+        if not tasks:
             raise UnknownTopicError(topic)
-        if len(sequences) != len(rows):
-            message = f"topic {topic!r}: {len(sequences)} of {len(rows)} tasks were stored"
-            raise TaskError(message)
-        return [new_task(sequence, row[0], row[1]) for sequence, row in zip(sequences, rows, strict=True)]
+        return tasks
 
     def _serialize(self, transaction: Transaction, topic: str, identifiers: Iterable[str]) -> None:
         """Be alone with the identifiers from here to the end of the transaction, among those that replace tasks."""
@@ -174,7 +170,7 @@ class SqlTaskSink(SqlLinking[T]):
 
     def _rows(self, creations: list[TaskCreation], insertion: Insertion) -> list[Row]:
         if insertion in (Insertion.APPEND, Insertion.UNIQUE):
-            return [self._row(creation) for creation in creations]
+            return [_plain(creation) or self._row(creation) for creation in creations]
         last = {creation.identifier: index for index, creation in enumerate(creations)}
         if insertion is Insertion.DELETE:
             return [self._row(creations[index]) for index in sorted(last.values())]
@@ -237,10 +233,21 @@ def _creation(creation: object) -> TaskCreation:
     raise InvalidTaskError(message)
 
 
+def _plain(creation: TaskCreation) -> Row | None:
+    """Make the row of a creation that has nothing but names and a text that every database takes, as most have."""
+    text = creation.input
+    if creation.due is not None or creation.reference or creation.suspended or creation.after:
+        return None
+    if text is not None and ("\0" in text or not text.isascii()):
+        return None
+    return creation.identifier, text, None, _READY, None, None
+
+
 def _creations(creations: object) -> list[TaskCreation]:
     if isinstance(creations, Mapping):
         return [TaskCreation(identifier, text) for identifier, text in creations.items()]
     if isinstance(creations, str | bytes | TaskCreation) or not isinstance(creations, Iterable):
         message = f"creations are an iterable or a mapping, not {type(creations).__name__}; use push for one"
         raise InvalidTaskError(message)
-    return [_creation(creation) for creation in creations]
+    given = list(creations)
+    return given if set(map(type, given)) == {TaskCreation} else [_creation(creation) for creation in given]

@@ -20,6 +20,7 @@ from task_api import (
 from task_api.task import new_task, present
 
 from .arguments import (
+    check_tasks,
     checked_enum,
     checked_lease,
     checked_size,
@@ -101,7 +102,7 @@ class SqlTaskSource(SqlSettling[T]):
         """Decide one held task; see `TaskSource.complete_many`."""
         checked_topic(topic)
         checked_task(task)
-        _checked_decision(task, decision)
+        _check_decisions({task: decision})
         state, output, due, delay = self._decided(decision)
         transaction, layout = self._open(tx)
         parameters = {
@@ -132,8 +133,8 @@ class SqlTaskSource(SqlSettling[T]):
         if not isinstance(decisions, Mapping):
             message = f"decisions are a mapping from task to decision, not {type(decisions).__name__}"
             raise InvalidTaskError(message)
-        for task, decision in decisions.items():
-            _checked_decision(checked_task(task), decision)
+        check_tasks(decisions)
+        _check_decisions(decisions)
         if not decisions:
             return
         if len(decisions) == 1:
@@ -143,9 +144,10 @@ class SqlTaskSource(SqlSettling[T]):
         transaction, layout = self._open(tx)
         claims = _by_claim(decisions)
         # Most batches share one decision, or a few: each is worked out once.
-        different = {id(decision): decision for decision in decisions.values()}
+        different = dict(zip(map(id, decisions.values()), decisions.values(), strict=True))
         known = {key: self._decided(decision) for key, decision in different.items()}
-        ended = {task.sequence for task, decision in decisions.items() if known[id(decision)][0] != _SUSPENDED}
+        goes_on = {key for key, decided in known.items() if decided[0] == _SUSPENDED}
+        ended = [task.sequence for task, decision in decisions.items() if not goes_on or id(decision) not in goes_on]
         with self._dialect.unit(transaction):
             if Claim.TRANSACTION in claims:
                 self._dialect.recall(transaction)
@@ -293,10 +295,13 @@ class SqlTaskSource(SqlSettling[T]):
         return int(decision.state), storable(decision.output), due, delay
 
 
-def _checked_decision(task: Task, decision: object) -> None:
-    if not isinstance(decision, TaskDecision):
-        message = f"the decision on {task} must be a TaskDecision, not {type(decision).__name__}"
-        raise InvalidTaskError(message)
+def _check_decisions(decisions: Mapping[Task, object]) -> None:
+    if set(map(type, decisions.values())) <= {TaskDecision}:
+        return
+    for task, decision in decisions.items():
+        if not isinstance(decision, TaskDecision):
+            message = f"the decision on {task} must be a TaskDecision, not {type(decision).__name__}"
+            raise InvalidTaskError(message)
 
 
 def _by_claim(tasks: Iterable[Task]) -> dict[Claim, list[Task]]:

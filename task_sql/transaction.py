@@ -88,8 +88,14 @@ class AlchemyTransaction:
         return self._connection.connection.driver_connection
 
     def rows(self, statement: str, parameters: Parameters = _NOTHING) -> list[Row]:
-        # Tuples of their own: SQLAlchemy's rows are slow to compare.
-        return list(map(tuple, self._execute(statement, parameters).fetchall()))
+        result = self._execute(statement, parameters)
+        try:
+            rows: list[Row] = result.cursor.fetchall()  # the driver's own: SQLAlchemy's are slow to make and to compare
+        except Exception as error:
+            self.failed(error)
+            raise
+        result.close()
+        return rows
 
     def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
         return int(self._execute(statement, parameters).rowcount)

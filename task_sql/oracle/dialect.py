@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import ClassVar, Final, cast
 
-from task_api import AccessError, Condition, SchemaError, TaskRef
+from task_api import AccessError, Condition, SchemaError, Task, TaskRef
 
-from ..dialect import Decided, Dialect, Poll
+from ..dialect import Decided, Dialect, Poll, tasks_of
 from ..schema.layout import VERSION, Layout
 from ..statements import Statements
 from ..transaction import Parameters, Row, Transaction, adapt
@@ -173,15 +173,15 @@ class OracleDialect(Dialect):
             return tx.run(self.statements.topic.initialize, {"topic": topic}) == 1
 
     def insert_one(self, tx: Transaction, layout: Layout, topic: str, row: Row) -> int | None:
-        sequences = self.insert(tx, layout, topic, [row])
-        return sequences[0] if sequences else None
+        tasks = self.insert(tx, layout, topic, [row])
+        return tasks[0].sequence if tasks else None
 
-    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:  # noqa: ARG002
+    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:  # noqa: ARG002
         if not tx.rows(self.statements.topic.known, {"topic": topic}):
             return []
         names = ("identifier", "input", "reference", "state", "due", "delay")
         records = [{"topic": topic, **dict(zip(names, row, strict=True))} for row in rows]
-        return cast("OracleTransaction", tx).insert(self.statements.push.many, records)
+        return tasks_of(cast("OracleTransaction", tx).insert(self.statements.push.many, records), rows)
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:  # noqa: ARG002
         originals = cast("list[int]", parameters["sequence"])

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from types import NoneType
 from typing import ClassVar, Final, cast
 
-from task_api import AccessError, Condition, InvalidTaskError, Order, SchemaError, TaskRef, TaskState
+from task_api import AccessError, Condition, InvalidTaskError, Order, SchemaError, Task, TaskRef, TaskState
 
-from ..dialect import Decided, Dialect, Poll
+from ..dialect import Decided, Dialect, Poll, tasks_of
 from ..refs import by_topic
 from ..schema.layout import Layout
 from ..statements import Statements
@@ -40,8 +40,8 @@ _READY: Final = int(TaskState.READY)
 _COLUMNS: Final = "identifiers", "inputs", "references", "states", "dues", "delays"
 _COPIED: Final = 100
 """From so many tasks on, a push is a stream of rows."""
-_BLOCK: Final = 1000
-"""So many rows are written to it at a time."""
+_BLOCK: Final = 250
+"""So many rows are written to it at a time: the server stores them while the next are prepared."""
 _ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
 """How a stream of rows has what would end a column or a row."""
 _FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
@@ -118,7 +118,7 @@ class PostgresDialect(Dialect):
     def read_moment(self, value: object) -> datetime | None:
         return value.astimezone(UTC) if isinstance(value, datetime) else None
 
-    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
         if len(rows) >= _COPIED and self._copies(tx) and all(row[4] is row[5] is None for row in rows):
             return self._copy_in(tx, layout, topic, rows)
         columns = zip(*rows, strict=True)
@@ -128,7 +128,8 @@ class PostgresDialect(Dialect):
             "notify": layout.notify and any(row[3] == _READY for row in rows),
         }
         # Numbers are drawn in the order of the rows, so that sorting brings that order back.
-        return sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
+        sequences = sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
+        return tasks_of(sequences, rows) if sequences else []
 
     @staticmethod
     def _copies(tx: Transaction) -> bool:
@@ -137,7 +138,7 @@ class PostgresDialect(Dialect):
 
         return isinstance(tx.driver, psycopg.Connection)
 
-    def _copy_in(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:
+    def _copy_in(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
         """Insert rows without a due time, as a stream."""
         import psycopg
 
@@ -152,12 +153,13 @@ class PostgresDialect(Dialect):
                 for start in range(0, len(rows), _BLOCK):
                     end = start + _BLOCK
                     stream.write(_block(topic, numbers[start:end], rows[start:end]).encode(encoding))
+                tasks = tasks_of(numbers, rows)  # while the server is busy with what was written
         except psycopg.Error as error:
             if known := self.translate(error):
                 raise known from error
             tx.failed(error)
             raise
-        return numbers
+        return tasks
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:  # noqa: ARG002
         return {origin: sequence for origin, sequence, _ in tx.rows(self.statements.push.copy, parameters)}
@@ -178,7 +180,7 @@ class PostgresDialect(Dialect):
         if not rows:
             return 0, []
         [(number, awaited)] = rows
-        return number, [sequence for sequence in awaited if sequence in sequences] if awaited else []
+        return number, sorted(set(awaited).intersection(sequences)) if awaited else []
 
     def watch(
         self,
@@ -264,7 +266,10 @@ class PostgresDialect(Dialect):
 
 def _array(values: Sequence[object]) -> object:
     """Write numbers or texts as PostgreSQL reads an array, which takes the driver far longer; leave others to it."""
-    kinds = set(map(type, values)) - {NoneType}
+    kinds = set(map(type, values))
+    if kinds == {int}:
+        return f"{{{str(list(values))[1:-1]}}}"
+    kinds.discard(NoneType)
     if kinds == {int}:
         return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
     if kinds <= {str}:

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from itertools import chain, count
 from typing import ClassVar, Final, cast
 
-from task_api import Claim, SchemaError, TaskState
+from task_api import Claim, SchemaError, Task, TaskState
 
-from ..dialect import Decided, Dialect, Poll
+from ..dialect import Decided, Dialect, Poll, tasks_of
 from ..schema.layout import Layout
 from ..statements import Statements
 from ..transaction import AlchemyTransaction, DriverTransaction, Parameters, Row, Transaction
@@ -129,7 +129,7 @@ class SqliteDialect(Dialect):
             return transaction.insert(PUSH_PLAIN, (row[0], row[1], topic))
         return transaction.insert(self.statements.push.one, dict(zip(_COLUMNS, (topic, *row), strict=True)))
 
-    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[int]:  # noqa: ARG002
+    def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:  # noqa: ARG002
         drawn = tx.rows(DRAW, {"topic": topic, "number": len(rows)})
         if not drawn:
             return []
@@ -146,7 +146,7 @@ class SqliteDialect(Dialect):
             self._insert_columns(tx, PUSH_MANY, (topic, now), columns)
         else:
             self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), columns[:3])
-        return sequences
+        return tasks_of(sequences, rows)
 
     @staticmethod
     def _insert_columns(

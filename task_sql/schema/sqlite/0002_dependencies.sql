@@ -24,11 +24,11 @@ CREATE INDEX task_dependency_after ON task_dependency (after_sequence);
 CREATE INDEX task_dependency_waiting ON task_dependency (run_sequence) WHERE signal = 0;
 
 -- The same tasks as before, told by two comparisons instead of six: every write judges them.
-DROP INDEX task_rare;
+DROP INDEX IF EXISTS task_rare;
 
 CREATE INDEX task_rare ON task (topic, state, sequence) WHERE state > 1 AND state <> 6;
 
 -- Expiry finds what is ACTIVE by task_open; no statement ever used this one.
-DROP INDEX task_lease;
+DROP INDEX IF EXISTS task_lease;
 
 UPDATE task_schema SET version = 2;
