@@ -24,17 +24,20 @@ _WALK: Final = 20_000
 """How many tasks are read at once to note theirs."""
 _WASTE: Final = 10
 """How many times as many tasks as it took may a poll have passed over before it is worth while to note them."""
+_IDLE: Final = 2
+"""How many times as many identifiers may be known as a poll found tasks, before those that have none are forgotten."""
 
 
 class Backlog:
     """What one repository knows about the head of one topic."""
 
-    __slots__ = ("_lock", "_wanted", "known")
+    __slots__ = ("_found", "_lock", "_wanted", "known")
 
     def __init__(self) -> None:
         self.known: tuple[int, tuple[str, ...]] = 0, ()
         """The bound and the identifiers: a READY task below the bound belongs to one of them, or is noted as late."""
         self._wanted = False
+        self._found = 0
         self._lock = Lock()
 
     def forget(self) -> None:
@@ -44,6 +47,7 @@ class Backlog:
 
     def passed(self, start: int, sequences: list[int], size: int) -> None:
         """Note what a poll brought, and from where on it looked."""
+        self._found = len(sequences)
         if len(sequences) < size or max(sequences) - max(start, self.known[0]) > _WASTE * size:
             self._wanted = True
 
@@ -52,6 +56,8 @@ class Backlog:
         if not self._wanted:
             return
         bound, identifiers = self.known
+        if bound >= settled and len(identifiers) <= _IDLE * self._found:
+            return  # there is nothing to note, and little to forget
         bound = max(bound, floor)
         if identifiers:
             parameters = {"topic": topic, "identifiers": list(identifiers), "floor": floor, "bound": bound}

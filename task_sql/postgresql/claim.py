@@ -28,6 +28,7 @@ __all__ = [
     "CLAIM",
     "CLAIM_CANDIDATES",
     "FREE",
+    "LAST",
     "PROBE",
     "REGISTERED",
     "STILL",
@@ -43,8 +44,11 @@ _BLOCKING: Final = {
 }
 _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
-# Were it a plain parameter, each poll would be planned anew for its value, which costs more than the poll.
+# Were they plain parameters, each poll would be planned anew for their values, which costs more than the poll.
 _SIZE: Final = "(SELECT CAST(:size AS bigint))"
+_BOUND: Final = "(SELECT CAST(:bound AS bigint))"
+_IDENTIFIERS: Final = "(SELECT CAST(:identifiers AS text[]))"
+_SEQUENCES: Final = "CAST((SELECT CAST(:sequences AS bigint[])) AS bigint[])"
 REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 """That the owner is known, as SQL."""
 
@@ -168,7 +172,7 @@ def _candidates(order: Order, condition: Condition) -> str:
 def _beyond(condition: Condition) -> str:
     first = Order.FIRST_IN_FIRST_OUT
     source = f"""task AS t
-    WHERE t.topic = :topic AND t.state = 1 AND {FREE} AND t.sequence + 0 >= CAST(:bound AS bigint)\
+    WHERE t.topic = :topic AND t.state = 1 AND {FREE} AND t.sequence + 0 >= {_BOUND}\
 {_unblocked(first, condition)}{_NO_OWN_SIBLING}"""
     return _locking(source)
 
@@ -177,17 +181,17 @@ def _among(condition: Condition) -> str:
     first = Order.FIRST_IN_FIRST_OUT
     source = f"""(
         SELECT t.sequence, t.identifier
-        FROM unnest(CAST(:identifiers AS text[])) AS i (identifier)
+        FROM unnest({_IDENTIFIERS}) AS i (identifier)
         CROSS JOIN LATERAL (
             SELECT t.sequence, t.identifier, t.token FROM task AS t
             WHERE t.topic = :topic AND t.state + 0 = 1 AND t.identifier = i.identifier
-            AND 0 + t.sequence >= {_START} AND 0 + t.sequence < CAST(:bound AS bigint)
+            AND 0 + t.sequence >= {_START} AND 0 + t.sequence < {_BOUND}
             ORDER BY 0 + t.sequence LIMIT 1
         ) AS t
         WHERE {FREE}{_unblocked(first, condition, ready=False)}{_NO_OWN_SIBLING}
         UNION
         (SELECT t.sequence, t.identifier FROM task AS t
-        WHERE t.topic = :topic AND t.late IS NOT NULL AND t.late < CAST(:bound AS bigint)
+        WHERE t.topic = :topic AND t.late IS NOT NULL AND t.late < {_BOUND}
         AND CAST(t.state AS integer) = 1 AND {FREE}{_unblocked(first, condition)}{_NO_OWN_SIBLING}
         ORDER BY t.late LIMIT 2 * {_SIZE})
     ) AS t"""
@@ -198,7 +202,7 @@ def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
     # As an integer, the state has no index that could be preferred to the key.
     source = f"""
     FROM task AS t
-    WHERE t.topic = :topic AND t.sequence = ANY (CAST(:sequences AS bigint[])) AND CAST(t.state AS integer) = 1\
+    WHERE t.topic = :topic AND t.sequence = ANY ({_SEQUENCES}) AND CAST(t.state AS integer) = 1\
 {_unblocked(order, condition)}
     FOR NO KEY UPDATE OF t SKIP LOCKED"""
     return sql(claiming(claim, source))
@@ -238,6 +242,9 @@ CLAIM_CANDIDATES: Final[Mapping[tuple[Order, Condition, Claim], str]] = {
     for order, condition, claim in product(Order, _SINGULAR, Claim)
 }
 """Claim candidates: topic, owner, sequences, lease → as poll."""
+
+LAST: Final = "SELECT pg_sequence_last_value('task_sequence')"
+"""The number that was drawn last, if any was."""
 
 PROBE: Final = sql("""
 SELECT

@@ -213,10 +213,12 @@ class PostgresDialect(Dialect):
             backlog.advance(tx, poll.topic, floor.sequence, floor.settled)
         start = floor.sequence
         rows = self._claim(tx, poll, start, backlog)
-        if not rows and floor.forget():
-            if backlog:
-                backlog.forget()
+        if not rows and floor.doubtful(tx):
             rows = self._claim(tx, poll, 0, None)
+            if any(row[0] < start for row in rows):
+                floor.forget()
+                if backlog:
+                    backlog.forget()
         if rows:
             sequences = [row[0] for row in rows]
             floor.passed(max(sequences), len(rows))

@@ -13,28 +13,30 @@ after it was seen. Once every transaction below the fence has ended, everything 
 floor is the lowest READY task as a plain read sees it, claims that may yet be rolled back included, or that sequence.
 Only a transaction that has not written yet can judge: another reads past its own claims.
 
-All that holds for one database and its numbers. One that was restored or installed anew counts from lower numbers, so
-that a poll which finds nothing forgets the floor and looks again from the start.
+All that holds for one database and its numbers. One that was restored or installed anew counts from lower numbers. So a
+poll that finds nothing asks how far the generator is, and forgets a floor that lies above; and now and then it looks
+again from the start, in case that the numbers have caught up since, or that somebody made tasks READY by hand.
 """
 
 from threading import Lock
+from time import monotonic
 from typing import Final
 
 from ..transaction import Transaction
-from .claim import PROBE
+from .claim import LAST, PROBE
 
 __all__ = ["Floor"]
 
 _STRIDE: Final = 500
-"""How many tasks are polled between two probes, once there is a floor."""
-_FEW: Final = 10
-"""How many tasks are polled after nothing was left before a floor is looked for: one that comes alone has to hurry."""
+"""How many tasks are polled between two probes, once there is a floor; a task that comes alone waits for none."""
+_TRUSTED: Final = 10.0
+"""For so many seconds a floor is believed by polls that find nothing."""
 
 
 class Floor:
     """The floor of one topic, as one repository knows it."""
 
-    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "sequence", "settled")
+    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "_trusted", "sequence", "settled")
 
     def __init__(self) -> None:
         self.sequence = 0
@@ -45,15 +47,26 @@ class Floor:
         self._seen = 0
         self._fenced = 0
         self._fence: int | None = None
+        self._trusted = 0.0
         self._lock = Lock()
 
-    def forget(self) -> bool:
-        """Start again from nothing; tell whether there was a floor."""
+    def forget(self) -> None:
+        """Start again from nothing."""
         with self._lock:
-            known, self.sequence, self.settled = self.sequence > 0, 0, 0
-            self._left, self._seen, self._fenced = _FEW, 0, 0
-            self._fence = None
-        return known
+            self.sequence, self.settled = 0, 0
+            self._seen, self._fenced, self._fence = 0, 0, None
+
+    def doubtful(self, tx: Transaction) -> bool:
+        """Tell whether to look below it after all; to be called after a poll that found nothing."""
+        with self._lock:
+            if not self.sequence:
+                return False
+            seen, now = self._seen, monotonic()
+            doubtful = now >= self._trusted
+            if doubtful:
+                self._trusted = now + _TRUSTED
+        [(last,)] = tx.rows(LAST)
+        return doubtful or last is None or last < seen
 
     def passed(self, highest: int, number: int) -> None:
         """Note what a poll brought."""

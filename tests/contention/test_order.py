@@ -205,3 +205,18 @@ def test_database_that_counts_anew_is_polled_from_its_start(
         repository.initialize(transaction, topic)
     pushed = push(backend, repository, topic, "low")
     assert poll(backend, repository, topic, 5, condition=condition) == pushed
+
+
+@pytest.mark.backends("postgresql")
+def test_task_that_was_made_ready_by_hand_is_found(
+    backend: Backend, repository: TaskRepository[Any], topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However far the numbers are, a repository that finds nothing looks again from the start (P1, P3)."""
+    monkeypatch.setattr("task_sql.postgresql.floor._TRUSTED", 0.0)
+    dialect: Any = repository._dialect  # type: ignore[attr-defined]  # noqa: SLF001 - where the floor is known
+    while not dialect._floors[topic].sequence:  # noqa: SLF001 - transactions of other tests can put that off
+        push(backend, repository, topic, *map(str, range(600)))
+        complete(backend, repository, topic, poll(backend, repository, topic, 600))
+    [(low,)] = backend.sql("SELECT min(sequence) FROM task")
+    backend.sql("UPDATE task SET state = 1 WHERE sequence = :low", low=low)
+    assert [task.sequence for task in poll(backend, repository, topic, 5)] == [low]

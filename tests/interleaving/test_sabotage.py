@@ -93,7 +93,7 @@ def no_settling(patch: pytest.MonkeyPatch) -> None:
         return True
 
     patch.setattr(Floor, "advance", advance)
-    patch.setattr(Floor, "forget", lambda _: False)
+    patch.setattr(Floor, "doubtful", lambda *_: False)
 
 
 BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], Callable[[Explore], None], str]] = {

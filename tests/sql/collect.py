@@ -76,6 +76,7 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
         "claim.still": postgresql_claim.STILL,
         "claim.claim_candidates": postgresql_claim.CLAIM_CANDIDATES,
         "claim.probe": postgresql_claim.PROBE,
+        "claim.last": postgresql_claim.LAST,
     },
     "oracle": {
         "push.draw": oracle_push.DRAW,

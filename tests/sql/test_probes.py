@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_sql.postgresql.claim import PROBE
-from tests.backends.steps import poll, push
+from task_api import Condition
+from task_sql.postgresql.claim import CANDIDATES, PROBE
+from tests.backends.steps import complete, poll, push
 from tests.sql.recording import sent
 
 if TYPE_CHECKING:
@@ -40,3 +41,24 @@ def test_a_queue_is_asked_for_its_head_now_and_then(
         for _ in range(40):
             poll(backend, repository, topic)
     assert 0 < statements.count(PROBE) < 35
+
+
+def test_who_finds_everything_blocked_forgets_nothing(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """Queues that are known are not passed over from the start again, only because nothing can be taken (P4, PO-B4)."""
+    singular = Condition.SINGULAR_BY_IDENTIFIER
+    push(backend, repository, topic, *("a", "b") * 200)
+
+    def take() -> list[str]:
+        held = poll(backend, repository, topic, 10, condition=singular)
+        assert poll(backend, repository, topic, 10, condition=singular) == []
+        complete(backend, repository, topic, held)
+        return [task.identifier for task in held]
+
+    for _ in range(20):
+        take()
+    with sent(backend) as statements:
+        assert [take() for _ in range(20)] == [["a", "b"]] * 20
+    assert statements
+    assert not set(statements) & set(CANDIDATES.values())

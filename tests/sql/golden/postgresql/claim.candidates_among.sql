@@ -6,13 +6,13 @@ FROM (
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM (
         SELECT t.sequence, t.identifier
-        FROM unnest(CAST(%(identifiers)s AS text[])) AS i (identifier)
+        FROM unnest((SELECT CAST(%(identifiers)s AS text[]))) AS i (identifier)
         CROSS JOIN LATERAL (
             SELECT t.sequence, t.identifier, t.token FROM task AS t
             WHERE t.topic = %(topic)s AND t.state + 0 = 1 AND t.identifier = i.identifier
             AND 0 + t.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
-        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) AND 0 + t.sequence < CAST(%(bound)s AS bigint)
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) AND 0 + t.sequence < (SELECT CAST(%(bound)s AS bigint))
             ORDER BY 0 + t.sequence LIMIT 1
         ) AS t
         WHERE ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
@@ -28,7 +28,7 @@ FROM (
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
         UNION
         (SELECT t.sequence, t.identifier FROM task AS t
-        WHERE t.topic = %(topic)s AND t.late IS NOT NULL AND t.late < CAST(%(bound)s AS bigint)
+        WHERE t.topic = %(topic)s AND t.late IS NOT NULL AND t.late < (SELECT CAST(%(bound)s AS bigint))
         AND CAST(t.state AS integer) = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND (
         SELECT 1 FROM task AS s
@@ -65,13 +65,13 @@ FROM (
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM (
         SELECT t.sequence, t.identifier
-        FROM unnest(CAST(%(identifiers)s AS text[])) AS i (identifier)
+        FROM unnest((SELECT CAST(%(identifiers)s AS text[]))) AS i (identifier)
         CROSS JOIN LATERAL (
             SELECT t.sequence, t.identifier, t.token FROM task AS t
             WHERE t.topic = %(topic)s AND t.state + 0 = 1 AND t.identifier = i.identifier
             AND 0 + t.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
-        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) AND 0 + t.sequence < CAST(%(bound)s AS bigint)
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) AND 0 + t.sequence < (SELECT CAST(%(bound)s AS bigint))
             ORDER BY 0 + t.sequence LIMIT 1
         ) AS t
         WHERE ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
@@ -95,7 +95,7 @@ FROM (
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
         UNION
         (SELECT t.sequence, t.identifier FROM task AS t
-        WHERE t.topic = %(topic)s AND t.late IS NOT NULL AND t.late < CAST(%(bound)s AS bigint)
+        WHERE t.topic = %(topic)s AND t.late IS NOT NULL AND t.late < (SELECT CAST(%(bound)s AS bigint))
         AND CAST(t.state AS integer) = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND (
         SELECT 1 FROM task AS s
@@ -140,13 +140,13 @@ FROM (
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM (
         SELECT t.sequence, t.identifier
-        FROM unnest(CAST(%(identifiers)s AS text[])) AS i (identifier)
+        FROM unnest((SELECT CAST(%(identifiers)s AS text[]))) AS i (identifier)
         CROSS JOIN LATERAL (
             SELECT t.sequence, t.identifier, t.token FROM task AS t
             WHERE t.topic = %(topic)s AND t.state + 0 = 1 AND t.identifier = i.identifier
             AND 0 + t.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
-        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) AND 0 + t.sequence < CAST(%(bound)s AS bigint)
+        WHERE l.topic = %(topic)s AND l.late IS NOT NULL) AND 0 + t.sequence < (SELECT CAST(%(bound)s AS bigint))
             ORDER BY 0 + t.sequence LIMIT 1
         ) AS t
         WHERE ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
@@ -174,7 +174,7 @@ FROM (
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
         UNION
         (SELECT t.sequence, t.identifier FROM task AS t
-        WHERE t.topic = %(topic)s AND t.late IS NOT NULL AND t.late < CAST(%(bound)s AS bigint)
+        WHERE t.topic = %(topic)s AND t.late IS NOT NULL AND t.late < (SELECT CAST(%(bound)s AS bigint))
         AND CAST(t.state AS integer) = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e))
     AND (
         SELECT 1 FROM task AS s

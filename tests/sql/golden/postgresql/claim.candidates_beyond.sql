@@ -5,7 +5,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= CAST(%(bound)s AS bigint)
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= (SELECT CAST(%(bound)s AS bigint))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -38,7 +38,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= CAST(%(bound)s AS bigint)
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= (SELECT CAST(%(bound)s AS bigint))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -79,7 +79,7 @@ FROM (
         t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
         row_number() OVER (ORDER BY t.sequence + 0) AS rank
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= CAST(%(bound)s AS bigint)
+    WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= (SELECT CAST(%(bound)s AS bigint))
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1

@@ -2,7 +2,7 @@
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -25,7 +25,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -50,7 +50,7 @@ SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM clai
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -81,7 +81,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -114,7 +114,7 @@ SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM clai
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -149,7 +149,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -186,7 +186,7 @@ SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM clai
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -207,7 +207,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -230,7 +230,7 @@ SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM clai
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -259,7 +259,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -290,7 +290,7 @@ SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM clai
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
@@ -323,7 +323,7 @@ RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed
 WITH claimed AS MATERIALIZED (
     SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
     FROM task AS t
-    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST(%(sequences)s AS bigint[])) AND CAST(t.state AS integer) = 1
+    WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1

@@ -1,0 +1,1 @@
+SELECT pg_sequence_last_value('task_sequence')
