@@ -5,14 +5,15 @@ It keeps no history of a task beyond its last state, has one queue, and trusts w
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, LiteralString
 
 import psycopg
+import sqlalchemy
 
 from .adapter import BATCH, Adapter
 from .work import Work
 
-__all__ = ["Raw", "RawFloor", "RawUnnest"]
+__all__ = ["Raw", "RawAlchemy", "RawFloor", "RawUnnest"]
 
 # The order is not the primary key's: while most rows are ready, the planner would walk along that key, past
 # everything that is done, rather than use the partial index.
@@ -79,7 +80,7 @@ class Raw(Adapter):
         work.ready()
         work.begin()
         while not work.stopping.is_set():
-            rows = connection.execute(_POLL, (floor, self.batch)).fetchall()
+            rows = self._rows(_POLL, (floor, self.batch))
             if not rows:
                 floor = 0
                 for _ in connection.notifies(timeout=0.2, stop_after=1):
@@ -88,7 +89,7 @@ class Raw(Adapter):
             rows.sort()
             for _, _, text in rows:
                 work.handle(text)
-            connection.execute(_DONE, ([key for _, key, _ in rows],))
+            self._run(_DONE, ([key for _, key, _ in rows],))
             work.mark()
             if self.floor:
                 floor = rows[-1][0]
@@ -116,7 +117,13 @@ class Raw(Adapter):
         """Close the connection."""
         self._connection.close()
 
-    def _number(self, statement: str) -> int:
+    def _rows(self, statement: LiteralString, parameters: tuple[object, ...]) -> list[tuple[int, int, str]]:
+        return self._connection.execute(statement, parameters).fetchall()
+
+    def _run(self, statement: LiteralString, parameters: tuple[object, ...]) -> None:
+        self._connection.execute(statement, parameters)
+
+    def _number(self, statement: LiteralString) -> int:
         row = self._connection.execute(statement).fetchone()
         return int(row[0]) if row else 0
 
@@ -134,3 +141,31 @@ class RawFloor(Raw):
     """As `Raw`, but each poll starts where the last one ended; wrong as soon as a lower number is committed late."""
 
     floor = True
+
+
+class RawAlchemy(Raw):
+    """As `Raw`, but each statement in a transaction of SQLAlchemy's ``engine.begin``."""
+
+    def __init__(self, target: str, *, batch: int = BATCH) -> None:
+        super().__init__(target, batch=batch)
+        self._engine = sqlalchemy.create_engine(target.replace("postgresql:", "postgresql+psycopg:", 1))
+
+    def push_one(self, payloads: Iterable[str]) -> None:
+        """Insert and announce."""
+        for payload in payloads:
+            with self._engine.begin() as tx:
+                tx.exec_driver_sql(_PUSH, (payload,))
+                tx.exec_driver_sql("NOTIFY job")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+        super().close()
+
+    def _rows(self, statement: LiteralString, parameters: tuple[object, ...]) -> list[tuple[int, int, str]]:
+        with self._engine.begin() as tx:
+            return [(sequence, key, text) for sequence, key, text in tx.exec_driver_sql(statement, parameters)]
+
+    def _run(self, statement: LiteralString, parameters: tuple[object, ...]) -> None:
+        with self._engine.begin() as tx:
+            tx.exec_driver_sql(statement, parameters)

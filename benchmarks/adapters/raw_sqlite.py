@@ -3,12 +3,14 @@
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
+
+from task_sql import create_engine
 
 from .adapter import BATCH, Adapter
 from .work import Work
 
-__all__ = ["RawSqlite"]
+__all__ = ["RawSqlite", "RawSqliteAlchemy"]
 
 _TABLE: Final = """
 CREATE TABLE job (
@@ -97,3 +99,22 @@ class RawSqlite(Adapter):
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.executemany(statement, rows)
         self._connection.execute("COMMIT")
+
+
+class RawSqliteAlchemy(RawSqlite):
+    """As `RawSqlite`, but pushing one by one in transactions of SQLAlchemy's ``engine.begin``."""
+
+    def __init__(self, target: str, *, batch: int = BATCH) -> None:
+        super().__init__(target, batch=batch)
+        self._engine: Any = create_engine(f"sqlite:///{target}")
+
+    def push_one(self, payloads: Iterable[str]) -> None:
+        """Insert."""
+        for payload in payloads:
+            with self._engine.begin() as tx:
+                tx.exec_driver_sql(_PUSH, (payload,))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+        super().close()

@@ -160,6 +160,15 @@ SYSTEMS: Final[tuple[System, ...]] = (
         family="raw",
     ),
     System(
+        "raw sqlalchemy",
+        "raw_postgresql:RawAlchemy",
+        Database.POSTGRESQL,
+        Role.VARIANT,
+        frozenset({Skill.PUSH, Skill.DRAIN, Skill.WORKERS, Skill.LATENCY}),
+        "the same statements in transactions of SQLAlchemy's engine.begin",
+        family="raw",
+    ),
+    System(
         "raw floor",
         "raw_postgresql:RawFloor",
         Database.POSTGRESQL,
@@ -175,6 +184,15 @@ SYSTEMS: Final[tuple[System, ...]] = (
         Role.FLOOR,
         _FLOOR - _EMBEDDED,
         "sqlite3; WAL, synchronous = NORMAL; poll and complete 500, two commits; looks every 5 ms when idle",
+        family="raw",
+    ),
+    System(
+        "raw sqlalchemy",
+        "raw_sqlite:RawSqliteAlchemy",
+        Database.SQLITE,
+        Role.VARIANT,
+        frozenset({Skill.PUSH}),
+        "the same statement in transactions of SQLAlchemy's engine.begin",
         family="raw",
     ),
     *_topiq(

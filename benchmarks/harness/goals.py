@@ -48,8 +48,8 @@ def _postgresql(results: Results, system: str, *, transactional: bool) -> Iterat
     for batch in results.scale.churn_batches:
         yield from _own(results, system, f"churn by {batch} held", f"churn by {batch}", 0.9)
     for number in results.scale.history:
-        yield from _own(results, system, f"history {number}", "drain x1", 0.9)
-    yield from _own(results, system, "singular", "drain x1", 0.3)
+        yield from _own(results, system, f"history {number}", f"beside history {number}", 0.9)
+    yield from _own(results, system, "singular", "beside singular", 0.3)
     yield from _own(results, system, "blocked", "singular", 0.5)
     memory = results.median(_POSTGRESQL, system, "memory")
     if memory is not None:

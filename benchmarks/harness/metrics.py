@@ -59,12 +59,14 @@ def metrics(scale: Scale) -> list[Metric]:
     for number in scale.history:
         stored = f"{number:,} finished"
         found += [
+            Metric(f"beside history {number}", "drain right before, none finished", rate, Table.HISTORY),
             Metric(f"history {number}", f"drain, {stored}", rate, Table.HISTORY),
             Metric(f"count {number}", f"count, {stored}", "ms", Table.HISTORY, rising=False),
             Metric(f"page {number}", f"page of 100, {stored}", "ms", Table.HISTORY, rising=False),
             Metric(f"purge {number}", f"purge of {number:,}", rate, Table.HISTORY),
         ]
     found += [
+        Metric("beside singular", "drain right before, no condition", rate, Table.TOPIQ),
         Metric("singular", f"SINGULAR, {scale.hot} identifiers", rate, Table.TOPIQ),
         Metric("blocked", f"the same behind {scale.blocked:,} blocked", rate, Table.TOPIQ),
         Metric("supersede", "SUPERSEDE of known", rate, Table.TOPIQ),

@@ -82,9 +82,9 @@ class Subject:
         with self.agent(**options) as agent:
             agent.call("setup")
 
-    def prepared(self, finished: int) -> None:
-        """Begin with so many finished tasks in a new database, a copy of one that is made when it is first needed."""
-        template = f"{self._name}_{finished}"
+    def prepare(self, finished: int) -> None:
+        """Make a database with so many finished tasks, to be copied, if there is none."""
+        template = self._template(finished)
         if not self._exists(template):
             name, self._name = self._name, template
             self.fresh()
@@ -92,7 +92,10 @@ class Subject:
             self.drain(finished, limit=float("inf"))
             self.tidy()
             self._name = name
-        self._target = self._create(self._name, template)
+
+    def prepared(self, finished: int) -> None:
+        """Begin with so many finished tasks in a new database, a copy of the one that was prepared."""
+        self._target = self._create(self._name, self._template(finished))
 
     def drop(self) -> None:
         """Remove the database."""
@@ -183,6 +186,9 @@ class Subject:
             message = "no task was handled"
             raise AgentError(message)
         return results
+
+    def _template(self, finished: int) -> str:
+        return f"{self._name}_{finished}"
 
     @property
     def _server(self) -> Server:

@@ -125,6 +125,9 @@ def _churn(subject: Subject) -> Iterator[Measured]:
 
 def _history(subject: Subject) -> Iterator[Measured]:
     for finished in subject.scale.history:
+        subject.prepare(finished)
+        drained, number = _plain_drain(subject, 1)
+        yield _drained(f"beside history {finished}", drained, number)
         subject.prepared(finished)
         number = subject.fill(subject.number)
         subject.tidy()
@@ -144,7 +147,10 @@ def _listing(subject: Subject, finished: int) -> Iterator[Measured]:
 
 
 def _singular(subject: Subject) -> Iterator[Measured]:
-    scale, number = subject.scale, subject.number
+    scale = subject.scale
+    drained, number = _plain_drain(subject, 1)
+    yield _drained("beside singular", drained, number)
+    number = subject.number
     for metric, blocked in (("singular", 0), ("blocked", scale.blocked)):
         subject.fresh()
         with subject.agent() as agent:
