@@ -23,7 +23,8 @@ class Decided:
     @property
     def plain(self) -> bool:
         """Whether no decision has a text, which is all that a database could object to."""
-        different = {id(decision): decision for decision in self._decisions.values()}
+        decisions = self._decisions.values()
+        different = dict(zip(map(id, decisions), decisions, strict=True))
         return all(decision.message is None and decision.exception is None for decision in different.values())
 
 

@@ -56,18 +56,27 @@ class Topiq(Adapter):
         claim: How tasks are held, by name.
         singular: Whether no two tasks of one identifier may be worked on at once.
         topics: Over how many topics the tasks are spread.
+        crowded: Whether it is one of several workers, who are busy enough without polling ahead.
 
     """
 
     def __init__(
-        self, target: str, *, batch: int = BATCH, claim: str = "COMMITTED", singular: bool = False, topics: int = 1
+        self,
+        target: str,
+        *,
+        batch: int = BATCH,
+        claim: str = "COMMITTED",
+        singular: bool = False,
+        topics: int = 1,
+        crowded: bool = False,
     ) -> None:
         super().__init__(target, batch=batch)
         self.topics = [QUEUE] if topics == 1 else [f"{QUEUE} {number}" for number in range(topics)]
         self.claim = Claim[claim]
         # SQLite has one writer at a time, whom a poll would hold up; identifiers that are worked on are blocked; and
-        # managers of several topics work at the same time anyway.
-        self.ahead = int(self.claim is Claim.COMMITTED and "://" in target and not singular and topics == 1)
+        # managers of several topics, or several workers, work at the same time anyway.
+        alone = topics == 1 and not crowded
+        self.ahead = int(alone and self.claim is Claim.COMMITTED and "://" in target and not singular)
         self.condition = Condition.SINGULAR_BY_IDENTIFIER if singular else Condition.NONE
         self.engine = create_engine(target if "://" in target else f"sqlite:///{target}")
         self.repository = create_repository(self.engine)

@@ -66,6 +66,8 @@ class System:
     """How many tasks it is given to drain: enough for some seconds."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What its adapter is made with."""
+    crowded: Mapping[str, Any] = field(default_factory=dict)
+    """What it is made with besides where several workers take part."""
     brief: bool = True
     """Whether it takes part in a quick run."""
 
@@ -101,8 +103,20 @@ def _topiq(
     name: str, adapter: str, skills: frozenset[Skill], note: str, *, brief: bool = False, **options: Any
 ) -> list[System]:
     """The same way to use topiq, on each database."""
+    crowded = {"crowded": True}
     return [
-        System(name, adapter, database, Role.TOPIQ, usable, note, family="topiq", options=options, brief=brief)
+        System(
+            name,
+            adapter,
+            database,
+            Role.TOPIQ,
+            usable,
+            note,
+            family="topiq",
+            options=options,
+            crowded=crowded,
+            brief=brief,
+        )
         for database, usable in ((Database.POSTGRESQL, skills), (Database.SQLITE, skills - _EMBEDDED))
     ]
 
@@ -199,7 +213,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
         "topiq",
         "topiq:Topiq",
         _WORKER,
-        "Worker, each handler, batches of 500, SQLAlchemy engine, notifier; one polled ahead, not on SQLite",
+        "Worker, each handler, batches of 500, SQLAlchemy engine, notifier; one polled ahead if alone, not on SQLite",
         brief=True,
     ),
     *_topiq("topiq tx", "topiq:Topiq", _CLAIMING, "the same with transactional claims", claim="TRANSACTION"),

@@ -144,8 +144,9 @@ class Subject:
         agents: list[Agent] = []
         error = True
         try:
+            crowded = self.system.crowded if number > 1 else {}
             for _ in range(number):
-                chosen = {**self.system.options, **options}
+                chosen = {**self.system.options, **crowded, **options}
                 agents.append(self._place.agents.start(self._python, self.system.adapter, self._target, chosen))
                 agents[-1].send("work", latency=latency, memory=memory)
             for agent in agents:
