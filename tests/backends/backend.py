@@ -62,6 +62,10 @@ class Backend:
         self._open: list[Transaction] = []
         self._idle: list[Transaction] = []
 
+    def many(self, number: int) -> int:
+        """So many tasks, or as many as this database can do in a test's time."""
+        return number
+
     @property
     def dsn(self) -> str:
         """What the driver's own ``connect`` takes: a file's path for sqlite3, a URL for psycopg."""

@@ -395,8 +395,9 @@ def test_thousands_of_identifiers_can_be_claimed_at_once(
     """A SINGULAR poll needs no lock for each identifier, and no luck with the planner (PO-10, PO-B4)."""
     if statistics != "fresh":
         backend.sql({"postgresql": "ANALYZE", "oracle": "ANALYZE TABLE task COMPUTE STATISTICS"}[backend.name])
-    tasks = push(backend, repository, topic, *map(str, range(20_000)))
-    push(backend, repository, topic, *map(str, range(20_000)))
+    identifiers = list(map(str, range(backend.many(20_000))))
+    tasks = push(backend, repository, topic, *identifiers)
+    push(backend, repository, topic, *identifiers)
     polled = poll(backend, repository, topic, 30_000, condition=condition)
 
     assert [task.sequence for task in polled] == [task.sequence for task in tasks]

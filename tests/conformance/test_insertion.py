@@ -282,6 +282,7 @@ def test_batches_of_any_size(
     backend: Backend, repository: Repository, topic: str, insertion: Insertion, size: int
 ) -> None:
     """Large batches work in every mode, and so does obsoleting each of their tasks (IN-19)."""
+    size = backend.many(size)
     identifiers = [str(number) for number in range(size)]
     for _ in range(2):
         tasks = run(backend, repository.push_many, topic, identifiers, insertion=insertion)

@@ -42,6 +42,7 @@ def counts(backend: Backend, repository: Repository, topic: str) -> dict[TaskSta
 @pytest.mark.parametrize("number", [1, 1_000, 1_001, 20_001, 200_000])
 def test_pushes_of_any_size(backend: Backend, repository: Repository, topic: str, number: int) -> None:
     """All arrive, in their order, with their own inputs (IN-10, IN-16, IN-19)."""
+    number = backend.many(number)
     creations = [TaskCreation(f"task-{n}", f"input-{n}") for n in range(number)]
 
     tasks = run(backend, repository.push_many, topic, creations)
@@ -57,21 +58,22 @@ def test_pushes_of_any_size(backend: Backend, repository: Repository, topic: str
 
 def test_a_large_batch_is_polled_and_decided(backend: Backend, repository: Repository, topic: str) -> None:
     """One poll, one release and one completion of 20,000 tasks, then their revival (PO-05, CO-08, RE-02)."""
-    identifiers = [f"task-{n}" for n in range(MANY)]
+    many = backend.many(MANY)
+    identifiers = [f"task-{n}" for n in range(many)]
     pushed = push(backend, repository, topic, *identifiers)
 
-    held = poll(backend, repository, topic, MANY)
+    held = poll(backend, repository, topic, many)
     run(backend, repository.release, topic, held)
-    again = poll(backend, repository, topic, MANY)
+    again = poll(backend, repository, topic, many)
     complete(backend, repository, topic, again, TaskDecision.failure("boom"))
 
     assert pushed == held == again
-    assert counts(backend, repository, topic) == {TaskState.FAILED: MANY}
+    assert counts(backend, repository, topic) == {TaskState.FAILED: many}
     run(backend, repository.reassign, topic, dict.fromkeys(again, TaskResult.SUCCESS))
-    recreated = run(backend, repository.recreate_state, topic, Revivification.REPLACE, TaskState.SUCCEEDED, size=MANY)
+    recreated = run(backend, repository.recreate_state, topic, Revivification.REPLACE, TaskState.SUCCEEDED, size=many)
     assert list(recreated) == pushed
-    assert counts(backend, repository, topic) == {TaskState.RECREATED: MANY, TaskState.READY: MANY}
-    assert run(backend, repository.purge, topic) == MANY
+    assert counts(backend, repository, topic) == {TaskState.RECREATED: many, TaskState.READY: many}
+    assert run(backend, repository.purge, topic) == many
 
 
 @pytest.mark.parametrize("insertion", [Insertion.SUPERSEDE, Insertion.REPLACE, Insertion.DELETE], ids=str)
@@ -79,13 +81,14 @@ def test_many_identifiers_are_replaced_at_once(
     backend: Backend, repository: Repository, topic: str, insertion: Insertion
 ) -> None:
     """20,000 identifiers in one call, twice, need no 20,000 locks at once (IN-19, P5)."""
-    identifiers = [f"task-{n}" for n in range(MANY)]
+    many = backend.many(MANY)
+    identifiers = [f"task-{n}" for n in range(many)]
     push(backend, repository, topic, *identifiers)
 
     push(backend, repository, topic, *identifiers, insertion=insertion)
 
-    retired = {} if insertion is Insertion.DELETE else {TaskState.REDUNDANT: MANY}
-    assert counts(backend, repository, topic) == {TaskState.READY: MANY} | retired
+    retired = {} if insertion is Insertion.DELETE else {TaskState.REDUNDANT: many}
+    assert counts(backend, repository, topic) == {TaskState.READY: many} | retired
 
 
 @pytest.mark.parametrize("junction", Junction, ids=lambda junction: junction.name)
@@ -93,15 +96,16 @@ def test_many_identifiers_join_at_once(
     backend: Backend, repository: Repository, topic: str, junction: Junction
 ) -> None:
     """20,000 identifiers in 10,000 groups, half of them incomplete, are judged in one call (JU-10, P6)."""
-    identifiers = [f"task-{n}" for n in range(MANY)]
+    many = backend.many(MANY)
+    identifiers = [f"task-{n}" for n in range(many)]
     push(backend, repository, topic, *identifiers, suspended=True)
-    pairs = [identifiers[n : n + 2] for n in range(0, MANY, 2)]
+    pairs = [identifiers[n : n + 2] for n in range(0, many, 2)]
     groups = [[*pair, "missing"] if n % 2 else pair for n, pair in enumerate(pairs)]
 
     released = run(backend, repository.junction, topic, groups, junction=junction)
 
-    assert len(released) == MANY // 2
-    half = MANY // 2
+    assert len(released) == many // 2
+    half = many // 2
     assert counts(backend, repository, topic) == {TaskState.READY: half, TaskState.SUSPENDED: half}
 
 

@@ -257,7 +257,7 @@ def test_batch_of_twenty_thousand_replacements_works(
     backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:
     """20,000 identifiers in one REPLACE push and one SINGULAR poll fit the server's locks (P5, P4, IN-19)."""
-    number = 20_000
+    number = backend.many(20_000)
     with backend.begin() as transaction:
         tasks: list[Task] = repository.push_many(
             transaction, topic, [f"identifier-{index}" for index in range(number)], insertion=REPLACE
