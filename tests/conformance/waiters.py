@@ -1,6 +1,9 @@
 """Tasks that wait for others, as the tests of dependencies make and follow them."""
 
+from datetime import timedelta
 from typing import Any
+
+import pytest
 
 from task_api import Dependency, NamedTask, OnAbort, Task, TaskCreation, TaskDecision, TaskRef, TaskState
 from tests.backends import Backend
@@ -8,6 +11,10 @@ from tests.backends.steps import poll, states
 from tests.conformance.scenes import Repository, run
 
 SUCCESS = TaskDecision.SUCCESS
+HOUR = timedelta(hours=1)
+
+few = pytest.mark.kinds("driver", "plain")
+"""Transactions of the driver, with partitions and without: enough for what is the same in all kinds."""
 
 
 def ref(task: Task, topic: str = "topic") -> TaskRef:
