@@ -1,8 +1,8 @@
-"""Who races in these tests."""
+"""Who races in these tests, and a second topic to race on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -13,9 +13,10 @@ from tests.contention.threads import Actor, Threads
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from task_api import TaskRepository
     from tests.backends import Backend
 
-
+OTHER = "other"
 _NO_STATEMENT_HANGS = """
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 20000', current_database()); END $$
 """
@@ -69,3 +70,11 @@ def actor(backend: Backend) -> Iterator[Callable[[str], Actor]]:
     yield start
     for each in actors:
         each.close()
+
+
+@pytest.fixture
+def other(backend: Backend, repository: TaskRepository[Any]) -> str:
+    """A second topic."""
+    with backend.begin() as tx:
+        repository.initialize(tx, OTHER)
+    return OTHER
