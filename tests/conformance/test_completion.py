@@ -1,4 +1,4 @@
-"""Completion: section 4 of the behaviours. What is not held is in test_holding."""
+"""Completion: section 4 of the behaviours. What is not held is in test_present_holder."""
 
 from datetime import timedelta
 from operator import attrgetter
