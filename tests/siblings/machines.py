@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from task_api import LostTaskError, TaskDecision, TaskStateError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from tests.backends import Backend, Transaction
     from tests.contention.member import Member
 
+LATER = timedelta(hours=1)
+
 
 def stored(state: str, data: object = None, **more: object) -> str:
     """A task's input that says where its machine stands."""
@@ -30,6 +33,11 @@ def state_of(task: TaskInfo) -> tuple[str, Any]:
     value = json.loads(task.input or "")
     assert value.keys() == {"topiq.state", "data"}, task.input
     return value["topiq.state"], value["data"]
+
+
+def finish(_: Task, data: object) -> Transition:
+    """End with what was given."""
+    return Transition.finish(json.dumps(data))
 
 
 def run_through(
