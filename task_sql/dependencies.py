@@ -31,11 +31,7 @@ class SqlTaskDependencies(SqlTaskSink[T]):
             return
         transaction, layout = self._open(tx)
         with self._dialect.unit(transaction):
-            self._dialect.serialize(transaction, _LOCK, [_LOCK], _DEPENDING)
-            if unlock := self._statements.dependency.unlock:
-                transaction.run(
-                    unlock, {"topic": _LOCK, "salt": _DEPENDING, **self._dialect.table(identifiers=[_LOCK])}
-                )
+            self._alone_with(transaction, _LOCK, [_LOCK], _DEPENDING)
             self._refuse_cycles(transaction, links)
             known = self._dialect.watch(transaction, layout, {after for _, after in links}, links)
             require_waitable((run for run, _ in links), known)

@@ -270,7 +270,7 @@ class Dialect(ABC):
         """Say why held tasks were not decided, if the transaction is not one to do so in."""
 
     @abstractmethod
-    def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+    def claim(self, tx: Transaction, layout: Layout, poll: Poll) -> list[Row]:
         """Claim tasks; return (sequence, identifier, input, attempt, token) rows in any order."""
 
     def claim_between(self, tx: Transaction, poll: Poll, low: str, high: str) -> list[Row]:

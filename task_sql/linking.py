@@ -29,6 +29,13 @@ Fresh = Mapping[TaskRef, tuple[int, OnAbort]]
 class SqlLinking(SqlSettling[T]):
     """Links tasks to those that they wait for."""
 
+    def _alone_with(self, transaction: Transaction, topic: str, identifiers: Iterable[str], salt: int) -> None:
+        """Wait for other transactions that do the same with one of the identifiers, and leave no trace of it."""
+        chosen = sorted(set(identifiers))
+        self._dialect.serialize(transaction, topic, chosen, salt)
+        if unlock := self._statements.dependency.unlock:
+            transaction.run(unlock, {"topic": topic, "salt": salt, **self._dialect.table(identifiers=chosen)})
+
     def _link(
         self,
         transaction: Transaction,

@@ -29,7 +29,7 @@ from .arguments import (
 from .base import T
 from .schema.layout import Layout
 from .settling import outcome_of
-from .sink import SqlTaskSink
+from .sink import INSERTING, SqlTaskSink
 from .transaction import Parameters, Row, Transaction
 
 __all__ = ["SqlTaskReviver"]
@@ -56,7 +56,7 @@ class SqlTaskReviver(SqlTaskSink[T]):
             if _replaces(revivification):
                 parameters = {"topic": topic, **self._dialect.table(sequences=[task.sequence for task in named])}
                 found = transaction.rows(self._statements.revive.identifiers, parameters)
-                self._serialize(transaction, topic, (identifier for (identifier,) in found))
+                self._alone_with(transaction, topic, (identifier for (identifier,) in found), INSERTING)
             rows = self._lock_named(transaction, topic, named)
             return self._revive(transaction, layout, topic, revivification, rows)
 
@@ -162,7 +162,7 @@ class SqlTaskReviver(SqlTaskSink[T]):
         rest = dict(parameters)
         while chosen := transaction.rows(self._statements.revive.chosen(state), rest):
             sequences, identifiers = zip(*chosen, strict=True)
-            self._serialize(transaction, topic, identifiers)
+            self._alone_with(transaction, topic, identifiers, INSERTING)
             table = self._dialect.table(sequences=sequences)
             locked += transaction.rows(self._statements.revive.again(state), {"topic": topic, **table})
             if len(locked) == size:

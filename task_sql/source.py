@@ -84,9 +84,9 @@ class SqlTaskSource(SqlSettling[T]):
         )
         if not size:
             return []
-        transaction, _ = self._open(tx)
+        transaction, layout = self._open(tx)
         self._require_transaction(transaction, claim)
-        rows = self._dialect.claim(transaction, poll)
+        rows = self._dialect.claim(transaction, layout, poll)
         if not rows:
             self._require_owner(transaction)
             if strict and not transaction.rows(self._statements.topic.known, {"topic": topic}):
@@ -133,6 +133,7 @@ class SqlTaskSource(SqlSettling[T]):
         if not isinstance(decisions, Mapping):
             message = f"decisions are a mapping from task to decision, not {type(decisions).__name__}"
             raise InvalidTaskError(message)
+        decisions = dict(decisions)  # whatever it is, it tells each decision once
         check_tasks(decisions)
         _check_decisions(decisions)
         if not decisions:
@@ -161,7 +162,7 @@ class SqlTaskSource(SqlSettling[T]):
                 awaited.update(more)
             if awaited:
                 outcomes = {
-                    task.sequence: outcome_of(topic, task, decision.state, decision.output)
+                    task.sequence: outcome_of(topic, task, *known[id(decision)][:2])
                     for task, decision in decisions.items()
                     if task.sequence in awaited
                 }

@@ -95,7 +95,7 @@ class AlchemyTransaction:
             self.failed(error)
             raise
         result.close()
-        return rows
+        return list(map(tuple, rows)) if rows and type(rows[0]) is not tuple else rows
 
     def run(self, statement: str, parameters: Parameters = _NOTHING) -> int:
         return int(self._execute(statement, parameters).rowcount)

@@ -33,8 +33,6 @@ _REFUSED: Final = frozenset({1031, 41900})
 _TAKEN: Final = 955
 """A name that is used already."""
 _NO_OPTION: Final = 439
-_ROUNDS: Final = 8
-"""How often a SINGULAR poll looks for more, where others were faster."""
 _PATIENCE: Final = 60.0
 _PASSING: Final = 5.0
 _PAUSE: Final = 0.1
@@ -195,7 +193,7 @@ class OracleDialect(Dialect):
             tx.run(LOCK, {"hash": keys})
             tx.run(UNLOCK, {"hash": keys})
 
-    def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+    def claim(self, tx: Transaction, layout: Layout, poll: Poll) -> list[Row]:  # noqa: ARG002
         parameters = {
             "topic": poll.topic,
             "owner": poll.owner,
@@ -210,22 +208,27 @@ class OracleDialect(Dialect):
     def _claim_singular(self, tx: OracleTransaction, poll: Poll, parameters: Parameters) -> list[Row]:
         take = CLAIM_CANDIDATES[poll.order, poll.condition, poll.claim]
         claimed: list[Row] = []
-        for _ in range(_ROUNDS):
-            wanted = poll.size - len(claimed)
-            candidates = self._candidates(tx, poll, parameters, wanted)
+        tried: set[int] = set()
+        while wanted := poll.size - len(claimed):
+            candidates = self._candidates(tx, poll, parameters, wanted, tried)
             if not candidates:
                 break
             claimed += tx.rows(take, {**parameters, "size": None, "sequence": candidates})
-            if len(candidates) < wanted or len(claimed) == poll.size:
-                break
+            tried.update(candidates)
         return claimed
 
-    def _candidates(self, tx: OracleTransaction, poll: Poll, parameters: Parameters, wanted: int) -> list[int]:
-        """Find tasks whose identifiers nobody else is about to claim, and keep it so."""
+    def _candidates(
+        self, tx: OracleTransaction, poll: Poll, parameters: Parameters, wanted: int, tried: Collection[int]
+    ) -> list[int]:
+        """Find tasks whose identifiers nobody else is about to claim, and keep it so; not those that were locked."""
         candidates: list[int] = []
         with tx.reading(CANDIDATES[poll.order, poll.condition], parameters, wanted) as fetch:
             while len(candidates) < wanted and (rows := fetch(wanted - len(candidates))):
-                slots = {sequence: _hash(poll.topic, identifier) % SLOTS for sequence, identifier in rows}
+                slots = {
+                    sequence: _hash(poll.topic, identifier) % SLOTS
+                    for sequence, identifier in rows
+                    if sequence not in tried
+                }
                 locked = {slot for (slot,) in tx.rows(TRY_SLOTS, {"slot": sorted(set(slots.values()))})}
                 candidates += [sequence for sequence, slot in slots.items() if slot in locked]
         return candidates

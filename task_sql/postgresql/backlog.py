@@ -51,12 +51,12 @@ class Backlog:
         if len(sequences) < size or max(sequences) - max(start, self.known[0]) > _WASTE * size:
             self._wanted = True
 
-    def advance(self, tx: Transaction, topic: str, floor: int, settled: int) -> None:
+    def advance(self, tx: Transaction, topic: str, floor: int, settled: int, *, afresh: bool) -> None:
         """Move the bound up as far as tasks are settled, if polls suffer; for a transaction that has not written."""
-        if not self._wanted:
-            return
         bound, identifiers = self.known
-        if bound >= settled and len(identifiers) <= _IDLE * self._found:
+        if afresh and identifiers:
+            bound, identifiers = 0, ()
+        elif not self._wanted or (bound >= settled and len(identifiers) <= _IDLE * self._found):
             return  # there is nothing to note, and little to forget
         bound = max(bound, floor)
         if identifiers:
@@ -69,7 +69,7 @@ class Backlog:
             bound, room = _walked(rows, known, settled)
         # Critical section: what two threads have read at the same time must not be mixed.
         with self._lock:
-            if bound >= self.known[0]:
+            if afresh or bound >= self.known[0]:
                 self.known = bound, tuple(known)
             self._wanted = False
 

@@ -6,8 +6,8 @@ and takes a lock on each identifier that it can have at once; the second, which 
 before those locks were had, judges the candidates again and claims them. The locks last to the end of the
 transaction, as long as the claim is not visible to others.
 
-Locks on single identifiers take shared memory of a fixed size, so that only the first so many candidates of a poll take
-them, each beside a shared lock on a group of identifiers; for the rest, groups are locked as a whole.
+Locks on single identifiers take shared memory of a fixed size, so that a poll takes so many of them at most, each
+beside a shared lock on a group of identifiers; for the rest, groups are locked as a whole.
 """
 
 from collections.abc import Mapping
@@ -42,8 +42,8 @@ _BLOCKING: Final = {
     Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (2, 3),
     Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (2, 3, 4),
 }
-_SINGLE: Final = 500
-"""How many identifiers of a poll are locked singly."""
+_PASSED: Final = 1000
+"""How many tasks that somebody has locked a SINGULAR poll passes over."""
 # Were they plain parameters, each poll would be planned anew for their values, which costs more than the poll.
 _SIZE: Final = "(SELECT CAST(:size AS bigint))"
 _BOUND: Final = "(SELECT CAST(:bound AS bigint))"
@@ -142,21 +142,33 @@ _NO_OWN_SIBLING: Final = f"""
 
 
 def _locking(source: str, direction: str = "") -> str:
-    """Take a lock on the identifiers of a SELECT, which gives tasks in order, as far as they can be had."""
-    group = "(hashtextextended(CAST(:topic AS text), 4) + (c.key & 63))"
+    """
+    Take a lock on the identifiers of a SELECT, which gives tasks in order, as far as they can be had.
+
+    If asked again, because somebody had locked some of the tasks, those are passed over: not all that there are, since
+    their identifiers stay locked.
+    """
+    group = "(hashtextextended(CAST(:topic AS text), 4) + (c.key & 255))"
     return sql(f"""
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key,
-        row_number() OVER (ORDER BY t.sequence + 0{direction}) AS rank
+    SELECT t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key
     FROM {source}
     ORDER BY t.sequence + 0{direction}
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(:again AS boolean) THEN CAST(:size AS bigint) + {_PASSED} END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= {_SINGLE} THEN pg_try_advisory_xact_lock_shared{group} AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock{group}
+    WHEN NOT CASE
+        WHEN CAST(:single AS boolean) THEN
+            pg_try_advisory_xact_lock_shared{group} AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock{group}
+    END THEN false
+    WHEN CAST(:again AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = :topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT {_SIZE}
 """)
@@ -211,7 +223,7 @@ def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
 CANDIDATES: Final[Mapping[tuple[Order, Condition], str]] = {
     (order, condition): _candidates(order, condition) for order, condition in product(Order, _SINGULAR)
 }
-"""Find and lock candidates: topic, owner, floor, size → sequence, isolation."""
+"""Find and lock candidates: topic, owner, floor, single, again, size → sequence, isolation."""
 
 CANDIDATES_AMONG: Final[Mapping[Condition, str]] = {condition: _among(condition) for condition in _SINGULAR}
 """Do so below a bound, among identifiers and late tasks: topic, owner, floor, bound, identifiers, size → as above."""
@@ -243,8 +255,12 @@ CLAIM_CANDIDATES: Final[Mapping[tuple[Order, Condition, Claim], str]] = {
 }
 """Claim candidates: topic, owner, sequences, lease → as poll."""
 
-LAST: Final = "SELECT pg_sequence_last_value('task_sequence')"
-"""The number that was drawn last, if any was."""
+LAST: Final = """
+SELECT CASE
+    WHEN has_sequence_privilege('task_sequence', 'USAGE') THEN coalesce(pg_sequence_last_value('task_sequence'), 0)
+END
+"""
+"""The number that was drawn last, or 0; NULL for those who may not know."""
 
 PROBE: Final = sql("""
 SELECT

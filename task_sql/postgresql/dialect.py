@@ -19,7 +19,7 @@ from .backlog import Backlog
 from .between import BETWEEN
 from .claim import CANDIDATES, CANDIDATES_AMONG, CANDIDATES_BEYOND, CLAIM, CLAIM_CANDIDATES
 from .dependency import ANNOUNCE, DEPENDENCY, LOOK, MARK, SHARE
-from .floor import Floor
+from .head import Head
 from .hold import HOLD, ISOLATION
 from .listing import LIST
 from .owner import OWNER
@@ -33,9 +33,20 @@ _UNDEFINED: Final = frozenset({"42P01", "42703", "42883"})
 """The SQLSTATEs of a missing table, column or function."""
 _REFUSED: Final = "42501"
 """The SQLSTATE of what the user may not do."""
+_LAYOUT: Final = """
+SELECT
+    version, partitioned, notify,
+    (SELECT CAST(oid AS bigint) FROM pg_database WHERE datname = current_database()),
+    CAST(CAST(CAST('task' AS regclass) AS oid) AS bigint),
+    installed
+FROM task_schema
+"""
+"""How the schema was installed, and what tells it from others."""
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
+_SINGLE: Final = 500
+"""How many identifiers of a poll are locked singly."""
 _READY: Final = int(TaskState.READY)
 _COLUMNS: Final = "identifiers", "inputs", "references", "states", "dues", "delays"
 _COPIED: Final = 100
@@ -56,15 +67,14 @@ class PostgresDialect(Dialect):
 
     def __init__(self) -> None:
         super().__init__()
-        self._floors: defaultdict[str, Floor] = defaultdict(Floor)
-        self._backlogs: defaultdict[str, Backlog] = defaultdict(Backlog)
+        self._heads: defaultdict[tuple[object, str], Head] = defaultdict(Head)
 
     def layout(self, tx: Transaction) -> Layout | None:
         [(present,)] = tx.rows("SELECT to_regclass('task_schema') IS NOT NULL")
         if not present:
             return None
-        [(version, partitioned, notify)] = tx.rows("SELECT version, partitioned, notify FROM task_schema")
-        return Layout(version, partitioned, notify)
+        [(version, partitioned, notify, *identity)] = tx.rows(_LAYOUT)
+        return Layout(version, partitioned, notify, tuple(identity))
 
     def translate(self, error: Exception) -> Exception | None:
         if getattr(error, "sqlstate", None) in _UNDEFINED:
@@ -133,10 +143,10 @@ class PostgresDialect(Dialect):
 
     @staticmethod
     def _copies(tx: Transaction) -> bool:
-        """Tell whether the driver's connection can be written to from here, as an async one can't."""
+        """Tell whether the driver's connection can be written to from here, unlike an async one, and takes any text."""
         import psycopg
 
-        return isinstance(tx.driver, psycopg.Connection)
+        return isinstance(tx.driver, psycopg.Connection) and tx.driver.info.encoding == "utf-8"
 
     def _copy_in(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
         """Insert rows without a due time, as a stream."""
@@ -147,12 +157,11 @@ class PostgresDialect(Dialect):
         [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(rows), "notify": notify})
         if numbers is None:
             return []
-        encoding = tx.driver.info.encoding
         try:
             with psycopg.Cursor(tx.driver).copy(COPY) as stream:
                 for start in range(0, len(rows), _BLOCK):
                     end = start + _BLOCK
-                    stream.write(_block(topic, numbers[start:end], rows[start:end]).encode(encoding))
+                    stream.write(_block(topic, numbers[start:end], rows[start:end]).encode())
                 tasks = tasks_of(numbers, rows)  # while the server is busy with what was written
         except psycopg.Error as error:
             if known := self.translate(error):
@@ -204,26 +213,19 @@ class PostgresDialect(Dialect):
         [(isolation,)] = tx.rows(ISOLATION)
         _require_fresh_snapshots(isolation)
 
-    def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+    def claim(self, tx: Transaction, layout: Layout, poll: Poll) -> list[Row]:
         if poll.order is Order.LAST_IN_FIRST_OUT:
             return self._claim(tx, poll, 0, None)
-        floor = self._floors[poll.topic]
-        backlog = None if poll.condition is Condition.NONE else self._backlogs[poll.topic]
-        if floor.advance(tx, poll.topic) and backlog:
-            backlog.advance(tx, poll.topic, floor.sequence, floor.settled)
-        start = floor.sequence
-        rows = self._claim(tx, poll, start, backlog)
-        if not rows and floor.doubtful(tx):
-            rows = self._claim(tx, poll, 0, None)
-            if any(row[0] < start for row in rows):
-                floor.forget()
-                if backlog:
-                    backlog.forget()
+        head = self._heads[layout.identity, poll.topic]
+        singular = poll.condition is not Condition.NONE
+        head.advance(tx, poll.topic, singular=singular)
+        start = head.floor.sequence
+        rows = self._claim(tx, poll, start, head.backlog if singular else None)
+        if not rows and head.outdated(tx):
+            start = 0
+            rows = self._claim(tx, poll, start, None)
         if rows:
-            sequences = [row[0] for row in rows]
-            floor.passed(max(sequences), len(rows))
-            if backlog:
-                backlog.passed(start, sequences, poll.size)
+            head.passed(start, rows, poll.size, singular=singular)
         return rows
 
     def _claim(self, tx: Transaction, poll: Poll, floor: int, backlog: Backlog | None) -> list[Row]:
@@ -251,18 +253,23 @@ class PostgresDialect(Dialect):
         take = CLAIM_CANDIDATES[poll.order, poll.condition, poll.claim]
         claimed: list[Row] = []
         for find, more in finds:
+            again = False
             for _ in range(_ROUNDS):
-                wanted = poll.size - len(claimed)
-                candidates = tx.rows(find, {**parameters, **more, "size": wanted})
+                single = len(claimed) < _SINGLE
+                wanted = (min(poll.size, _SINGLE) if single else poll.size) - len(claimed)
+                given = {**parameters, **more, "single": single, "again": again, "size": wanted}
+                candidates = tx.rows(find, given)
                 if not candidates:
                     break
                 _require_fresh_snapshots(candidates[0][1])
                 sequences = [sequence for sequence, _ in candidates]
-                claimed += tx.rows(take, {**parameters, "sequences": _array(sequences)})
+                rows = tx.rows(take, {**parameters, "sequences": _array(sequences)})
+                claimed += rows
                 if len(claimed) == poll.size:
                     return claimed
                 if len(candidates) < wanted:
                     break
+                again = again or len(rows) < len(candidates)
         return claimed
 
 

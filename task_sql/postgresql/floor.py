@@ -13,11 +13,12 @@ after it was seen. Once every transaction below the fence has ended, everything 
 floor is the lowest READY task as a plain read sees it, claims that may yet be rolled back included, or that sequence.
 Only a transaction that has not written yet can judge: another reads past its own claims.
 
-All that holds for one database and its numbers. One that was restored or installed anew counts from lower numbers. So a
-poll that finds nothing asks how far the generator is, and forgets a floor that lies above; and now and then it looks
-again from the start, in case that the numbers have caught up since, or that somebody made tasks READY by hand.
+All that holds for one database and its numbers. One that was restored counts from lower numbers. So a poll that finds
+nothing asks how far the generator is, and forgets what lies above; and every so often the floor is looked for from the
+start again, in case that the numbers have caught up since, or that somebody made tasks READY by hand.
 """
 
+from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Final
@@ -25,18 +26,26 @@ from typing import Final
 from ..transaction import Transaction
 from .claim import LAST, PROBE
 
-__all__ = ["Floor"]
+__all__ = ["Floor", "Look"]
 
 _STRIDE: Final = 500
-"""How many tasks are polled between two probes, once there is a floor; a task that comes alone waits for none."""
-_TRUSTED: Final = 10.0
-"""For so many seconds a floor is believed by polls that find nothing."""
+"""How many tasks are polled between two looks in the end; fewer at first. A task that comes alone waits for none."""
+_TRUSTED: Final = 30.0
+"""For so many seconds a floor is believed, before it is looked for from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look at how far the consumers of a topic have come."""
+
+    afresh: bool
+    """Whether it was taken from the start."""
 
 
 class Floor:
     """The floor of one topic, as one repository knows it."""
 
-    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "_trusted", "sequence", "settled")
+    __slots__ = ("_fence", "_fenced", "_left", "_lock", "_seen", "_stride", "_trusted", "sequence", "settled")
 
     def __init__(self) -> None:
         self.sequence = 0
@@ -44,6 +53,7 @@ class Floor:
         self.settled = 0
         """No task below this sequence is still to come."""
         self._left = 0
+        self._stride = 1
         self._seen = 0
         self._fenced = 0
         self._fence: int | None = None
@@ -53,20 +63,16 @@ class Floor:
     def forget(self) -> None:
         """Start again from nothing."""
         with self._lock:
-            self.sequence, self.settled = 0, 0
+            self.sequence, self.settled, self._left, self._stride = 0, 0, 0, 1
             self._seen, self._fenced, self._fence = 0, 0, None
 
-    def doubtful(self, tx: Transaction) -> bool:
-        """Tell whether to look below it after all; to be called after a poll that found nothing."""
-        with self._lock:
-            if not self.sequence:
-                return False
-            seen, now = self._seen, monotonic()
-            doubtful = now >= self._trusted
-            if doubtful:
-                self._trusted = now + _TRUSTED
+    def outdated(self, tx: Transaction) -> bool:
+        """Tell whether the numbers have gone back since."""
+        known = max(self._seen, self.settled)
+        if not known:
+            return False
         [(last,)] = tx.rows(LAST)
-        return doubtful or last is None or last < seen
+        return last is not None and last < known
 
     def passed(self, highest: int, number: int) -> None:
         """Note what a poll brought."""
@@ -74,18 +80,25 @@ class Floor:
             self._seen = max(self._seen, highest)
             self._left -= number
 
-    def advance(self, tx: Transaction, topic: str) -> bool:
-        """Move up, if enough has been polled since the last time; to be called before a poll. Tell whether it did."""
+    def advance(self, tx: Transaction, topic: str) -> Look | None:
+        """Look, if enough was polled or time has passed since the last time; to be called before a poll."""
         with self._lock:
-            if self._left > 0:
-                return False
-            self._left = _STRIDE if self.sequence else 1
-            seen = self._seen
-        [(own, oldest, lowest, highest)] = tx.rows(PROBE, {"topic": topic, "floor": self.sequence})
-        if own is None:  # a transaction that has written may have claimed tasks itself, and reads past them
-            return False
-        # Critical section: threads may come back in another order, none of them may move the floor down.
+            now = monotonic()
+            afresh = now >= self._trusted
+            if self._left > 0 and not afresh:
+                return None
+            self._left = self._stride
+            self._stride = min(2 * self._stride, _STRIDE)
+            if afresh:
+                self._trusted = now + _TRUSTED
+            seen, floor = self._seen, 0 if afresh else self.sequence
+        [(own, oldest, lowest, highest)] = tx.rows(PROBE, {"topic": topic, "floor": floor})
+        # Critical section: threads may come back in another order, none of them may move the floor too far.
         with self._lock:
+            if lowest is not None and lowest < self.sequence:
+                self.sequence = lowest  # which is never wrong: what lies below is passed over once more
+            if own is None:  # a transaction that has written may have claimed tasks itself, and reads past them
+                return None
             if self._fence is not None and oldest >= self._fence:
                 settled = self._fenced if lowest is None else min(self._fenced, lowest)
                 self.sequence = max(self.sequence, settled)
@@ -94,4 +107,4 @@ class Floor:
             if self._fence is None:
                 # READY tasks were seen before the id was assigned too: the snapshot is older than that.
                 self._fenced, self._fence = max(seen, lowest or 0, highest or 0), own
-        return True
+        return Look(afresh)

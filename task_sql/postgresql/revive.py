@@ -73,12 +73,18 @@ WITH {UNLOCK},
 judged AS MATERIALIZED (
     SELECT m.identifier, bool_and({present}) OVER (PARTITION BY m.number) AS complete
     FROM unnest(CAST(:groups AS integer[]), CAST(:identifiers AS text[])) AS m (number, identifier)
+),
+joined AS MATERIALIZED (
+    SELECT t.sequence FROM task AS t
+    WHERE t.topic = :topic AND t.state + 0 = 4 AND t.identifier = ANY (
+        ARRAY(SELECT DISTINCT identifier FROM judged WHERE complete))
+    ORDER BY t.sequence
+    FOR NO KEY UPDATE
 )
 UPDATE task AS t SET
     state = CASE WHEN t.waits IS NULL THEN 1 ELSE 4 END, due = NULL,
     late = CASE WHEN t.waits IS NULL THEN t.sequence END, waits = CASE WHEN t.waits IS NOT NULL THEN 1 END
-WHERE t.topic = :topic AND t.state + 0 = 4 AND t.identifier = ANY (
-    ARRAY(SELECT DISTINCT identifier FROM judged WHERE complete))
+WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM joined))
 RETURNING t.identifier, {NOTIFY}
 """)
 

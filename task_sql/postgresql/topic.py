@@ -39,6 +39,11 @@ ON CONFLICT (topic) DO UPDATE SET active = excluded.active
 RETURNING (SELECT pg_notify('task_notification', 'ACTIVATION ' || md5(:topic)) WHERE :notify)
 """),
     purge=_purge,
-    clear=sql("DELETE FROM task WHERE topic = :topic"),
+    clear=sql("""
+WITH chosen AS MATERIALIZED (
+    SELECT t.sequence FROM task AS t WHERE t.topic = :topic ORDER BY t.sequence FOR UPDATE
+)
+DELETE FROM task AS t WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM chosen))
+"""),
     refresh="ANALYZE task",
 )

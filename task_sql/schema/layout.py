@@ -19,3 +19,5 @@ class Layout:
     """Whether each topic has a partition of its own."""
     notify: bool
     """Whether calls that make tasks READY, and stored activations, are announced."""
+    identity: object = None
+    """What tells it from others, where it matters."""

@@ -171,7 +171,7 @@ class SqliteDialect(Dialect):
     def awaited(self, tx: Transaction, sequences: Collection[int]) -> list[int]:
         return super().awaited(tx, sequences) if tx.rows(ANY) else []
 
-    def claim(self, tx: Transaction, poll: Poll) -> list[Row]:
+    def claim(self, tx: Transaction, layout: Layout, poll: Poll) -> list[Row]:  # noqa: ARG002
         statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
         return self._claim(tx, poll, statement, POLL_BESIDE[poll.order, poll.condition], {})
 

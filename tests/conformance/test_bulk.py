@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import psycopg
 import pytest
 
 from task_api import Insertion, TaskCreation, TaskState
@@ -80,3 +81,18 @@ def test_one_that_waits_is_stored_among_others(
         stored = repository.page(tx, topic, size=len(creations))
 
     assert [task.state is TaskState.SUSPENDED for task in stored] == [each.suspended for each in creations]
+
+
+@pytest.mark.backends("postgresql")
+@pytest.mark.kinds("driver")
+@pytest.mark.parametrize("number", [2, 200])
+def test_what_the_client_can_not_say_leaves_the_transaction_usable(
+    backend: Backend, repository: Repository, topic: str, number: int
+) -> None:
+    """A connection that speaks a smaller alphabet refuses the push, and goes on (P7)."""
+    with psycopg.connect(backend.dsn, client_encoding="latin1") as tx:
+        kept = repository.push_many(tx, topic, [TaskCreation(f"caf\xe9 {n}") for n in range(number)])
+        with pytest.raises(UnicodeEncodeError):
+            repository.push_many(tx, topic, [TaskCreation(f"{n}", "\N{SNOWMAN}") for n in range(number)])
+    with backend.begin() as tx:
+        assert repository.page(tx, topic, size=1_000) == kept

@@ -1,5 +1,6 @@
 """Completion: section 4 of the behaviours. What is not held is in test_present_holder."""
 
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from operator import attrgetter
 from typing import Any
@@ -151,6 +152,27 @@ def test_batches_of_any_size(backend: Backend, repository: Repository, topic: st
 
     done = backend.sql("SELECT identifier, output FROM task WHERE state = 6")
     assert {identifier: str(output) for identifier, output in done} == {str(name): str(name) for name in range(size)}
+
+
+def test_decisions_may_be_made_when_they_are_asked_for(backend: Backend, repository: Repository, topic: str) -> None:
+    """Any mapping will do, also one that gives another object each time (CO-07)."""
+
+    class Late(Mapping[Task, TaskDecision]):
+        def __init__(self, tasks: list[Task]) -> None:
+            self._tasks = tasks
+
+        def __getitem__(self, task: Task) -> TaskDecision:
+            return TaskDecision.success(task.identifier)
+
+        def __iter__(self) -> Iterator[Task]:
+            return iter(self._tasks)
+
+        def __len__(self) -> int:
+            return len(self._tasks)
+
+    run(backend, repository.complete_many, topic, Late(held(backend, repository, topic, "a", "b")))
+
+    assert outputs(backend, repository, topic) == [(SUCCEEDED, "a"), (SUCCEEDED, "b")]
 
 
 def test_a_merged_decision_is_stored_with_both_sides(backend: Backend, repository: Repository, topic: str) -> None:

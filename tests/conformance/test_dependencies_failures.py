@@ -53,6 +53,23 @@ def test_a_failure_fails_all_who_wait(backend: Backend, repository: Repository, 
     assert work_off(backend, repository, topic) == [bystander]
 
 
+@pytest.mark.parametrize("text", ["bad \0 byte", "lone \ud800 half"], ids=["NUL", "surrogate"])
+def test_a_failure_that_no_database_can_store_is_told_nevertheless(
+    backend: Backend, repository: Repository, topic: str, text: str
+) -> None:
+    """Decided with others, it says to those who wait what is stored of it (S1-15, CO-07)."""
+    first, second = run(backend, repository.push_graph, topic, chain("first", "second"))
+    [other] = push(backend, repository, topic, "other")
+    held = {task: task for task in poll(backend, repository, topic, 5)}
+    decisions = {held[first]: TaskDecision.failure(text), held[other]: TaskDecision.SUCCESS}
+    run(backend, repository.complete_many, topic, decisions)
+
+    output = info(backend, repository, topic, first).output
+    assert output is not None
+    assert state_of(backend, repository, topic, second) == [FAILED]
+    assert str(info(backend, repository, topic, second).output).endswith(output)
+
+
 def test_each_of_a_batch_is_named_to_its_own(backend: Backend, repository: Repository, topic: str) -> None:
     """Decided together, each fails those that wait for it, and only those (S1-15)."""
     others = push(backend, repository, topic, *"abc")

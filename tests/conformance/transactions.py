@@ -13,8 +13,10 @@ import pytest
 import sqlalchemy
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
+from sqlalchemy import event
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
+import task_sql
 from task_api import Dependency, Insertion, Revivification, Task, TaskDecision, TaskRef, TaskResult, TaskState, chain
 from tests.backends import Backend, Transaction
 from tests.conformance.scenes import Repository
@@ -68,6 +70,16 @@ def autocommit_engine(backend: Backend) -> Iterator[Any]:
         yield tx.execution_options(isolation_level="AUTOCOMMIT")
 
 
+@contextmanager
+def named_rows_engine(backend: Backend) -> Iterator[Any]:
+    """A connection of an engine whose raw connections give other rows than SQLAlchemy's own, which does not mind."""
+    engine = task_sql.create_engine(backend.url)
+    event.listen(engine, "connect", lambda raw, _: setattr(raw, "row_factory", sqlite3.Row))
+    with engine.connect() as tx:
+        yield tx
+    engine.dispose()
+
+
 def driver(begin: str | None = None, row_factory: Any = None, **options: Any) -> Opener:  # noqa: ANN401
     """A connection of the driver itself, by the options of its connect."""
 
@@ -101,6 +113,7 @@ SQLITE: dict[str, Opener] = COMMON | {
     "immediate": driver(isolation_level="IMMEDIATE"),
     "explicit begin": driver("BEGIN", isolation_level=None),
     "explicit begin immediate": driver("BEGIN IMMEDIATE", isolation_level=None),
+    "named rows of an engine": named_rows_engine,
     "named rows and types": driver(row_factory=sqlite3.Row, detect_types=sqlite3.PARSE_DECLTYPES),
 }
 POSTGRESQL: dict[str, Opener] = COMMON | {

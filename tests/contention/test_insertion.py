@@ -17,7 +17,7 @@ from task_api import (
     TaskState,
     TaskStateError,
 )
-from tests.backends.steps import push, states
+from tests.backends.steps import complete, poll, push, states
 from tests.contention import roles
 from tests.contention.member import CROWD, TIMEOUT, part
 from tests.contention.plain_sql import execute, hurry
@@ -268,6 +268,30 @@ def test_batch_of_twenty_thousand_replacements_works(
         if backend.name == "postgresql":
             [(locks,)] = execute(transaction, ADVISORY_LOCKS)
             assert locks <= 3200
+
+
+@pytest.mark.backends("postgresql")
+def test_locks_on_identifiers_leave_nothing_behind(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """Whoever replaces or revives tasks, in vain or not, has no rows left where he waited for others (P5)."""
+    left = "SELECT count(*) FROM task_mutex WHERE key NOT BETWEEN 1 AND 5000"
+    first, second = push(backend, repository, topic, "a", "b")
+    complete(backend, repository, topic, poll(backend, repository, topic), TaskDecision.FAILURE)
+    with backend.begin() as transaction, pytest.raises(TaskStateError):
+        repository.recreate(transaction, topic, Revivification.REPLACE, [first, second])
+    assert backend.sql(left) == [(0,)]
+    with backend.begin() as transaction:
+        other = backend.open()
+        assert repository.recreate_state(other, topic, Revivification.RESET, TaskState.FAILED)
+        assert repository.recreate_state(transaction, topic, Revivification.REPLACE, TaskState.FAILED) == {}
+        backend.close(other)
+    assert backend.sql(left) == [(0,)]
+    with backend.begin() as transaction:
+        assert repository.recreate_state(transaction, topic, Revivification.SUPERSEDE, TaskState.FAILED)
+        repository.push(transaction, topic, "b", insertion=REPLACE)
+        repository.push(transaction, topic, "c", insertion=Insertion.UNIQUE)
+    assert backend.sql(left) == [(0,)]
 
 
 def _push_and_commit(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from task_api import TaskRepository
     from tests.backends import Backend
+    from tests.backends.provision import PostgresProvision
     from tests.contention.processes import Processes
     from tests.contention.threads import Threads
 
@@ -207,16 +208,60 @@ def test_database_that_counts_anew_is_polled_from_its_start(
     assert poll(backend, repository, topic, 5, condition=condition) == pushed
 
 
-@pytest.mark.backends("postgresql")
-def test_task_that_was_made_ready_by_hand_is_found(
-    backend: Backend, repository: TaskRepository[Any], topic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However far the numbers are, a repository that finds nothing looks again from the start (P1, P3)."""
-    monkeypatch.setattr("task_sql.postgresql.floor._TRUSTED", 0.0)
-    dialect: Any = repository._dialect  # type: ignore[attr-defined]  # noqa: SLF001 - where the floor is known
-    while not dialect._floors[topic].sequence:  # noqa: SLF001 - transactions of other tests can put that off
+def _come_far(backend: Backend, repository: TaskRepository[Any], topic: str) -> int:
+    """Push and decide until the repository knows how far it has come; return the lowest number."""
+    dialect: Any = repository._dialect  # type: ignore[attr-defined]  # noqa: SLF001 - where it is known
+    # Transactions of other tests can put that off.
+    while not any(head.floor.sequence for head in dialect._heads.values()):  # noqa: SLF001
         push(backend, repository, topic, *map(str, range(600)))
         complete(backend, repository, topic, poll(backend, repository, topic, 600))
     [(low,)] = backend.sql("SELECT min(sequence) FROM task")
+    return int(low)
+
+
+@pytest.mark.backends("postgresql")
+@pytest.mark.parametrize("above", [0, 20], ids=["idle", "busy"])
+def test_task_that_was_made_ready_by_hand_is_found(
+    backend: Backend, repository: TaskRepository[Any], topic: str, above: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However far the numbers are and whatever else there is to do, a topic is looked at from the start (P1, P3)."""
+    monkeypatch.setattr("task_sql.postgresql.floor._TRUSTED", 0.0)
+    low = _come_far(backend, repository, topic)
+    push(backend, repository, topic, *map(str, range(above)))
     backend.sql("UPDATE task SET state = 1 WHERE sequence = :low", low=low)
-    assert [task.sequence for task in poll(backend, repository, topic, 5)] == [low]
+    assert poll(backend, repository, topic, 5)[0].sequence == low
+
+
+@pytest.mark.backends("postgresql")
+def test_identifiers_that_came_back_are_found_behind_a_blocked_head(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """A repository that knows who waits at the head forgets it when the numbers have gone back (P1, P4)."""
+    until = Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
+    push(backend, repository, topic, "stuck", "stuck")
+    complete(backend, repository, topic, poll(backend, repository, topic, condition=until), TaskDecision.FAILURE)
+    push(backend, repository, topic, *(f"hot {number % 5}" for number in range(3_000)))
+    dialect: Any = repository._dialect  # type: ignore[attr-defined]  # noqa: SLF001 - where it is known
+    while not any(head.backlog.known[1] for head in dialect._heads.values()):  # noqa: SLF001
+        complete(backend, repository, topic, poll(backend, repository, topic, 10, condition=until))
+    backend.sql("DELETE FROM task WHERE sequence > 2000 AND state = 1")
+    backend.sql("SELECT setval('task_sequence', (SELECT max(sequence) FROM task))")
+    while tasks := poll(backend, repository, topic, 100, condition=until):
+        complete(backend, repository, topic, tasks)
+    new = push(backend, repository, topic, *(f"new {number}" for number in range(20)))
+    assert poll(backend, repository, topic, 100, condition=until) == new
+
+
+@pytest.mark.backends("postgresql")
+def test_databases_are_told_apart(
+    backend: Backend, repository: TaskRepository[Any], topic: str, postgresql_provision: PostgresProvision
+) -> None:
+    """What a repository knows about a topic in one database does not count in another (P3)."""
+    _come_far(backend, repository, topic)
+    with postgresql_provision.create(partitioned=True, topics=(topic,)) as url:
+        engine = task_sql.create_engine(url)
+        with engine.begin() as tx:
+            repository.register(tx)
+            pushed = repository.push_many(tx, topic, map(str, range(3_000)))
+            assert repository.poll_many(tx, topic, 5) == pushed[:5]
+        engine.dispose()

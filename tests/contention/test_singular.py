@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Claim, Condition, Order, Revivification, TaskDecision
+from task_api import Claim, Condition, Insertion, Order, Revivification, TaskCreation, TaskDecision, TaskRef
 from tests.backends.steps import poll, push
 from tests.contention import ledger, roles
 from tests.contention.member import CROWD, part
 from tests.contention.plain_sql import execute, hurry
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from task_api import Task, TaskRepository
     from tests.backends import Backend, Transaction
     from tests.contention.processes import Processes
@@ -319,3 +321,45 @@ def test_nothing_is_claimed_after_a_failure_of_its_identifier(
     )
     assert ledger.overlaps(backend) == []
     assert ledger.after_failure(backend) == []
+
+
+LOCKERS: dict[str, Callable[[TaskRepository[Any], Transaction, str, Task], object]] = {
+    "replacing push": lambda r, tx, topic, _: r.push(tx, topic, "a", insertion=Insertion.REPLACE),
+    "dependent push": lambda r, tx, topic, task: r.push(
+        tx, topic, TaskCreation("z", after=(TaskRef(topic, task.sequence),))
+    ),
+    "poll": lambda r, tx, topic, _: r.poll(tx, topic),
+    "transactional poll": lambda r, tx, topic, _: r.poll(tx, topic, claim=Claim.TRANSACTION),
+}
+
+
+@servers
+@pytest.mark.parametrize("kind", LOCKERS)
+def test_task_that_somebody_has_locked_holds_up_no_other(
+    backend: Backend, repository: TaskRepository[Any], topic: str, kind: str
+) -> None:
+    """Its row is passed over, and neither counts nor comes back in place of those behind it (P4, PO-05)."""
+    first, *others = push(backend, repository, topic, "a", "b", "c", "a")
+    rival = Rival(backend, topic)
+    transaction = backend.open()
+    LOCKERS[kind](repository, transaction, topic, first)
+    seen = [rival.sees(size) for size in (1, 2, 10)]
+    backend.close(transaction)
+    assert seen == [others[:1], others[:2], others[:2]]
+
+
+@pytest.mark.backends("postgresql")
+@each_order
+@pytest.mark.parametrize("size", [100, 500])
+def test_many_open_claims_leave_the_rest_to_others(
+    backend: Backend, repository: TaskRepository[Any], topic: str, order: Order, size: int
+) -> None:
+    """However many identifiers are claimed in open transactions, whoever comes next gets as many others (P4, PO-05)."""
+    pushed = push(backend, repository, topic, *map(str, range(5_000)))
+    transactions = [backend.open() for _ in range(6)]
+    polled = [
+        repository.poll_many(tx, topic, size, order=order, condition=SINGULAR, claim=Claim.TRANSACTION)
+        for tx in transactions
+    ]
+    ordered = sorted(pushed, reverse=order is LIFO)
+    assert polled == [ordered[start : start + size] for start in range(0, 6 * size, size)]

@@ -44,7 +44,7 @@ def test_statements_are_as_reviewed(database: str) -> None:
 LITERALS = {
     "postgresql": {
         "'task_sequence'", "'task_notification'", "'WORK '", "'ACTIVATION '", "'topiq.claimed'", "''", "','", "':'",
-        "'transaction_isolation'", "'read committed'", "'read uncommitted'",
+        "'USAGE'", "'transaction_isolation'", "'read committed'", "'read uncommitted'",
         "'{4}'", "'{1,2,3,4}'", "'{0,1,2,3,4}'", r"'\n'",
     },
     "oracle": {"'SECOND'", "'YYYY-MM-DD HH24:MI:SS.FF6'", "'$[*]'", "'$[0]'", "'$[1]'", "'Partitioning'"},

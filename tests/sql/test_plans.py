@@ -285,7 +285,7 @@ def _learn(subject: Subject) -> None:
     """Poll until the repository knows the queues: transactions of others on this server can put that off."""
     deadline = time.monotonic() + 60
     dialect: Any = subject.repository._dialect  # noqa: SLF001 - where it is known
-    while not dialect._backlogs[TOPIC].known[1]:  # noqa: SLF001
+    while not any(head.backlog.known[1] for head in dialect._heads.values()):  # noqa: SLF001
         assert time.monotonic() < deadline, "the queues never came to be known"
         assert len(_poll_hot(subject.repository, subject.connection)) == 20
         subject.connection.rollback()

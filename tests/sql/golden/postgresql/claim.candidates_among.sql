@@ -1,9 +1,7 @@
 -- SINGULAR_BY_IDENTIFIER
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
-        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    SELECT t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key
     FROM (
         SELECT t.sequence, t.identifier
         FROM unnest((SELECT CAST(%(identifiers)s AS text[]))) AS i (identifier)
@@ -49,20 +47,27 @@ FROM (
         ORDER BY t.late LIMIT 2 * (SELECT CAST(%(size)s AS bigint)))
     ) AS t
     ORDER BY t.sequence + 0
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(%(again)s AS boolean) THEN CAST(%(size)s AS bigint) + 1000 END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+    WHEN NOT CASE
+        WHEN CAST(%(single)s AS boolean) THEN
+            pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255)) AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255))
+    END THEN false
+    WHEN CAST(%(again)s AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = %(topic)s AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
-        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    SELECT t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key
     FROM (
         SELECT t.sequence, t.identifier
         FROM unnest((SELECT CAST(%(identifiers)s AS text[]))) AS i (identifier)
@@ -124,20 +129,27 @@ FROM (
         ORDER BY t.late LIMIT 2 * (SELECT CAST(%(size)s AS bigint)))
     ) AS t
     ORDER BY t.sequence + 0
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(%(again)s AS boolean) THEN CAST(%(size)s AS bigint) + 1000 END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+    WHEN NOT CASE
+        WHEN CAST(%(single)s AS boolean) THEN
+            pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255)) AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255))
+    END THEN false
+    WHEN CAST(%(again)s AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = %(topic)s AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
-        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    SELECT t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key
     FROM (
         SELECT t.sequence, t.identifier
         FROM unnest((SELECT CAST(%(identifiers)s AS text[]))) AS i (identifier)
@@ -207,10 +219,19 @@ FROM (
         ORDER BY t.late LIMIT 2 * (SELECT CAST(%(size)s AS bigint)))
     ) AS t
     ORDER BY t.sequence + 0
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(%(again)s AS boolean) THEN CAST(%(size)s AS bigint) + 1000 END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+    WHEN NOT CASE
+        WHEN CAST(%(single)s AS boolean) THEN
+            pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255)) AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255))
+    END THEN false
+    WHEN CAST(%(again)s AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = %(topic)s AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT (SELECT CAST(%(size)s AS bigint))

@@ -1,9 +1,7 @@
 -- SINGULAR_BY_IDENTIFIER
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
-        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    SELECT t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key
     FROM task AS t
     WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= (SELECT CAST(%(bound)s AS bigint))
     AND (
@@ -23,20 +21,27 @@ FROM (
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(%(again)s AS boolean) THEN CAST(%(size)s AS bigint) + 1000 END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+    WHEN NOT CASE
+        WHEN CAST(%(single)s AS boolean) THEN
+            pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255)) AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255))
+    END THEN false
+    WHEN CAST(%(again)s AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = %(topic)s AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
-        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    SELECT t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key
     FROM task AS t
     WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= (SELECT CAST(%(bound)s AS bigint))
     AND (
@@ -64,20 +69,27 @@ FROM (
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(%(again)s AS boolean) THEN CAST(%(size)s AS bigint) + 1000 END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+    WHEN NOT CASE
+        WHEN CAST(%(single)s AS boolean) THEN
+            pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255)) AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255))
+    END THEN false
+    WHEN CAST(%(again)s AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = %(topic)s AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT (SELECT CAST(%(size)s AS bigint))
 
 -- SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS
 SELECT c.sequence, current_setting('transaction_isolation')
 FROM (
-    SELECT
-        t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key,
-        row_number() OVER (ORDER BY t.sequence + 0) AS rank
+    SELECT t.sequence, hashtextextended(t.identifier, hashtextextended(CAST(%(topic)s AS text), 3)) AS key
     FROM task AS t
     WHERE t.topic = %(topic)s AND t.state = 1 AND ((SELECT string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',') IS NULL) OR concat(t.sequence, ':', t.token + 1) NOT IN (SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',')) AS e)) AND t.sequence + 0 >= (SELECT CAST(%(bound)s AS bigint))
     AND (
@@ -109,10 +121,19 @@ FROM (
     ) IS NULL
     AND EXISTS (SELECT FROM task_owner WHERE owner = %(owner)s)
     ORDER BY t.sequence + 0
-    OFFSET 0
+    LIMIT (SELECT CASE WHEN CAST(%(again)s AS boolean) THEN CAST(%(size)s AS bigint) + 1000 END)
 ) AS c
 WHERE CASE
-    WHEN c.rank <= 500 THEN pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63)) AND pg_try_advisory_xact_lock(c.key)
-    ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 63))
+    WHEN NOT CASE
+        WHEN CAST(%(single)s AS boolean) THEN
+            pg_try_advisory_xact_lock_shared(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255)) AND pg_try_advisory_xact_lock(c.key)
+        ELSE pg_try_advisory_xact_lock(hashtextextended(CAST(%(topic)s AS text), 4) + (c.key & 255))
+    END THEN false
+    WHEN CAST(%(again)s AS boolean) THEN (
+        SELECT x.sequence FROM task AS x
+        WHERE x.topic = %(topic)s AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) IS NOT NULL
+    ELSE true
 END
 LIMIT (SELECT CAST(%(size)s AS bigint))

@@ -1,1 +1,4 @@
-DELETE FROM task WHERE topic = %(topic)s
+WITH chosen AS MATERIALIZED (
+    SELECT t.sequence FROM task AS t WHERE t.topic = %(topic)s ORDER BY t.sequence FOR UPDATE
+)
+DELETE FROM task AS t WHERE t.topic = %(topic)s AND t.sequence = ANY (ARRAY(SELECT sequence FROM chosen))
