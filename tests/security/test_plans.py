@@ -56,6 +56,8 @@ PARAMETERS: dict[str, Any] = {
     "sequences": "{1,2}",
     "tokens": "{1,1}",
     "awaited": True,
+    "again": False,
+    "single": False,
     **dict.fromkeys(("lease", "output", "due", "delay", "waits", "on_abort", "message")),
     "timeout": "-1 hour",
 }
