@@ -151,7 +151,11 @@ class PollLoop(Generic[T]):
         try:
             handler = self._handler()
             if handler is not None:
-                self._run(handler)
+                if self._begin(handler):
+                    self._run(handler)
+                else:
+                    # It polled nothing: what is under way belongs to another run.
+                    self._finish(handler.close)
         finally:
             self._ended.set()
             self._begun.set()
@@ -164,17 +168,21 @@ class PollLoop(Generic[T]):
             self._work.reporter.fatal(error)
             return None
 
+    def _begin(self, handler: TaskHandler) -> bool:
+        """Tell whether anything is to be polled."""
+        # Critical section: see start.
+        with self._lock:
+            if self._stopping.is_set():
+                return False
+            # A handler that tells its room tells it for one batch.
+            if self._polling.ahead and not hasattr(handler, "room"):
+                self._ahead = Ahead(self._polling.ahead)
+            self._begun.set()
+            return True
+
     def _run(self, handler: TaskHandler) -> None:
         keeper = self._lease_keeper()
         try:
-            # Critical section: see start.
-            with self._lock:
-                if self._stopping.is_set():
-                    return
-                # A handler that tells its room tells it for one batch.
-                if self._polling.ahead and not hasattr(handler, "room"):
-                    self._ahead = Ahead(self._polling.ahead)
-                self._begun.set()
             if keeper is not None:
                 keeper.start()
             if self._ahead is not None:
@@ -189,7 +197,8 @@ class PollLoop(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - reported
             self._work.reporter.fatal(error)
         finally:
-            self._finish(handler)
+            # A handler that was closed decides nothing any more; what it left undecided is given back.
+            self._finish(handler.close, self._work.abandon, self._work.recover)
             if keeper is not None:
                 keeper.stop()
 
@@ -199,9 +208,8 @@ class PollLoop(Generic[T]):
             return None
         return LeaseKeeper(self._work, polling.lease)
 
-    def _finish(self, handler: TaskHandler) -> None:
-        # A handler that was closed decides nothing any more; what it left undecided is given back.
-        for step in (handler.close, self._work.abandon, self._work.recover):
+    def _finish(self, *steps: Callable[[], object]) -> None:
+        for step in steps:
             try:
                 step()
             except BaseException as error:  # noqa: BLE001 - reported

@@ -41,6 +41,11 @@ def nothing(_: Task) -> None:
     """Succeed."""
 
 
+def managers() -> list[threading.Thread]:
+    """The threads that managers run on."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith("task-manager")]
+
+
 @claims
 def test_start_and_stop_tell_whether_they_did_something(
     backend: Backend, repository: Repository, topic: str, claim: Claim
@@ -92,6 +97,38 @@ def test_a_start_that_takes_too_long_never_runs(
         [],
         TaskState.READY,
     )
+
+
+def test_a_start_that_took_too_long_leaves_the_next_one_alone(
+    backend: Backend, repository: Repository, topic: str, recorder: Recorder
+) -> None:
+    """Its late handler is closed, and what another run works on is not given back (TM-02, TM-B2, P2)."""
+    [task] = push(backend, repository, topic, "a")
+    late, handlers = PlainHandler(lambda *_: None), list[PlainHandler]()
+    with Gate() as making, Gate() as working:
+
+        def factory(topic: str) -> TaskHandler:
+            if not handlers:
+                handlers.append(late)
+                making.pass_through()
+                return late
+            return each(working.pass_through)(topic)
+
+        manager = TaskManager(topic, repository, backend.begin, factory, listener=recorder, pause=LONG)
+        with pytest.raises(TimeoutError):
+            manager.start(MOMENT)
+        making.wait()
+        [first] = managers()
+        assert manager.start() is True
+        working.wait()
+        making.open()
+        first.join(PATIENCE)
+        assert (late.closed, manager.statistics.batches) == (1, 1)
+        working.open()
+        recorder.wait("complete")
+        manager.stop()
+    assert recorder.names() == ["start", "callback", "complete", "dispatched"]
+    assert info(backend, repository, topic, task).attempt == 1
 
 
 @claims
