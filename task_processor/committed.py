@@ -219,17 +219,19 @@ class CommittedBatch(Generic[T]):
                     self._defer(error)
                 return
         if rest := [task for task in self._held() if task not in decisions]:
-            self._give_back(rest)
+            # First, so that nobody polls them at once.
             work.setback.set()
+            self._give_back(rest)
         self._settle()
         if decisions:
             work.reporter.complete(self._trace, decisions)
 
     def _defer(self, error: BaseException) -> bool:
         """Give the tasks back, to be polled again after a while."""
+        # First, so that nobody polls them at once.
+        self._work.setback.set()
         self._give_back(self._held())
         self._settle()
-        self._work.setback.set()
         self._work.reporter.fatal(error)
         self._work.reporter.error(self._trace, self.tasks, error)
         return False

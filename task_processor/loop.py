@@ -177,6 +177,7 @@ class PollLoop(Generic[T]):
             # A handler that tells its room tells it for one batch.
             if self._polling.ahead and not hasattr(handler, "room"):
                 self._ahead = Ahead(self._polling.ahead)
+            self._work.setback.clear()
             self._begun.set()
             return True
 
@@ -222,9 +223,12 @@ class PollLoop(Generic[T]):
         poller.start()
         try:
             while (batch := ahead.get()) is not None:
+                if self._work.setback.is_set():
+                    # It was polled meanwhile: what could not begin a moment ago can't begin now either.
+                    batch.abandon()
+                    continue
                 batch.handle(handler)
                 if self._work.setback.is_set():
-                    # What could not begin now can't begin in a moment either.
                     _abandon(ahead)
                 else:
                     self._failures = 0
@@ -256,7 +260,7 @@ class PollLoop(Generic[T]):
             except BaseException as error:  # noqa: BLE001 - reported; the database may come back
                 self._work.reporter.fatal(error)
                 self._give_slot_back(token)
-                self._back_off()
+                self._back_off(self._wake)
             else:
                 if not found:
                     # None: there was no room to poll for.
@@ -264,8 +268,9 @@ class PollLoop(Generic[T]):
                         self._work.reporter.empty()
                     self._give_slot_back(token)
                 if self._work.setback.is_set():
+                    # Whatever resumes: that tasks were given back is announced too, and to this very loop.
+                    self._back_off(self._stopping)
                     self._work.setback.clear()
-                    self._back_off()
                 else:
                     # Whether a batch that waits for its turn can begin is not known yet.
                     if not found or self._ahead is None:
@@ -365,10 +370,10 @@ class PollLoop(Generic[T]):
         self._work.reporter.polled()
         return tasks
 
-    def _back_off(self) -> None:
+    def _back_off(self, end: threading.Event) -> None:
         self._failures += 1
         first = min(max(self._polling.pause, _SHORTEST), _LONG)
-        self._wake.wait(backoff_delay(first, self._failures, _LONGEST).total_seconds())
+        end.wait(backoff_delay(first, self._failures, _LONGEST).total_seconds())
 
 
 def _abandon(ahead: Ahead[T]) -> None:

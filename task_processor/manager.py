@@ -175,7 +175,11 @@ class TaskManager(Generic[T]):
         return True
 
     def resume(self) -> bool:
-        """Poll at once instead of pausing, also if the pause is yet to begin; tell whether it runs."""
+        """
+        Poll at once instead of pausing, also if the pause is yet to begin; tell whether it runs.
+
+        The wait after a batch that could not begin, or could not be decided, is not ended.
+        """
         loop = self._loop
         if loop is None or not loop.alive:
             return False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
-from task_processor import ShutdownError, TaskLimiter, TaskToken, UnavailableError, batch, each
+from task_processor import ShutdownError, TaskLimiter, TaskManager, TaskToken, UnavailableError, batch, each
 from tests.backends.steps import info, push, states
 from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, Shaky, running
 
@@ -308,6 +308,42 @@ def test_what_can_not_begin_is_tried_again_ever_later(
         [decisions] = recorder.wait("complete")
     assert [decision.message for decision in decisions.values()] == ["1"]
     assert all(later - earlier > 0.045 for earlier, later in pairwise(moments))
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_a_setback_is_waited_out_whoever_resumes(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    """What is given back is announced, to its own manager too; nothing begins before the wait is over (TM-B3)."""
+    push(backend, repository, topic, "a", "b", "c")
+    recorder, heard, delay = Recorder(), list[str](), timedelta(milliseconds=100)
+
+    def wait(_: timedelta, failures: int, __: timedelta) -> timedelta:
+        heard.append(f"wait {failures}")
+        return delay
+
+    @contextmanager
+    def announced() -> Iterator[Transaction]:
+        with backend.begin() as tx:
+            yield tx
+        manager.resume()
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
+        heard.append("begin")
+        if heard.count("begin") <= 3:
+            raise UnavailableError
+        callback(lambda _: dict.fromkeys(tasks, TaskDecision.SUCCESS))
+
+    monkeypatch.setattr("task_processor.loop.backoff_delay", wait)
+    manager = TaskManager(
+        topic, repository, announced, lambda _: PlainHandler(handle), listener=recorder, ahead=ahead, size=1
+    )
+    begun = time.monotonic()
+    manager.start()
+    recorder.wait("complete", 3)
+    assert time.monotonic() - begun > 3 * delay.total_seconds()
+    manager.stop()
+    assert heard == ["begin", "wait 1", "begin", "wait 2", "begin", "wait 3", *["begin"] * 3]
 
 
 def test_a_stop_that_takes_too_long_can_give_the_tasks_back(
