@@ -63,11 +63,10 @@ class CommittedBatch(Generic[T]):
             self._lose(())
             return False
         # Until a transaction is there, and again once the work has decided, it is not the work that fails.
-        blameless = True
-        away = False
+        begun = blameless = away = False
         try:
             with work.dispatcher() as tx:
-                blameless = False
+                begun = True
                 try:
                     found = completion(tx)
                     blameless = True
@@ -78,7 +77,7 @@ class CommittedBatch(Generic[T]):
         except BaseException as error:  # noqa: BLE001 - whatever a completion raises fails its batch alone
             if lost := work.lost(self.tasks, error):
                 self._lose(lost)
-            elif away or (blameless and refused(error)):
+            elif not begun or away or (blameless and refused(error)):
                 self._defer(error)
             else:
                 self._fail(error)

@@ -7,8 +7,8 @@ __all__ = ["broken", "refused"]
 
 _INVALID: Final = "8s2b"
 """SQLAlchemy's code for a transaction whose connection is gone."""
-_REFUSALS: Final = frozenset({"OperationalError", "InterfaceError"})
-"""What drivers call errors that are not the statement's."""
+_REFUSALS: Final = frozenset({"OperationalError", "InterfaceError", "TimeoutError"})
+"""What drivers, and pools without a free connection, call errors that are not the statement's."""
 _LIMITS: Final = "54"
 """The class of SQLSTATEs for what is too large ever to be stored, which drivers call so too."""
 

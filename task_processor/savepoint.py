@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
+from .connection import refused
 from .handler import UnavailableError
 
 __all__ = ["EndedError", "savepoint"]
@@ -18,18 +19,34 @@ _numbers = count(1)
 
 
 class EndedError(UnavailableError):
-    """The database has ended the transaction by itself, as SQLite does when the disk is full: all of it is undone."""
+    """
+    There is no transaction to go on with, so that all of it is undone.
+
+    The database has ended it by itself, as SQLite does when the disk is full, or there is no connection for it.
+    """
 
 
 @contextmanager
 def savepoint(tx: Any) -> Iterator[None]:  # noqa: ANN401 - known by what it can do
     """Keep what happens inside with the transaction; undo that alone, and leave the rest usable, if it raises."""
     if hasattr(tx, "begin_nested"):
+        _connect(tx)
         with tx.begin_nested():
             yield
     else:
         with _named(tx):
             yield
+
+
+def _connect(tx: Any) -> None:  # noqa: ANN401 - SQLAlchemy's
+    """Give a session its connection before the work asks for it, whose fault it is not if there is none."""
+    if callable(getattr(type(tx), "connection", None)):
+        try:
+            tx.connection()
+        except Exception as error:
+            if refused(error):
+                raise EndedError from error
+            # It may have one for each kind of object.
 
 
 def _release(tx: Any, cursor: Any, name: str) -> None:  # noqa: ANN401 - a driver's

@@ -52,5 +52,6 @@ def test_what_a_commit_failed_for() -> None:
     """A database that is away or busy is not to blame on the work; what it refuses to store is (TM-19)."""
     assert refused(sqlite3.OperationalError("database is locked"))
     assert refused(psycopg.errors.SerializationFailure())
+    assert refused(sqlalchemy.exc.TimeoutError())
     assert not refused(psycopg.errors.UniqueViolation())
     assert not refused(ValueError())

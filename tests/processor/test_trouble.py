@@ -70,13 +70,13 @@ def test_a_batch_that_could_not_be_decided_is_released(backend: Backend, reposit
     def work(task: Task) -> None:
         attempts.append(task.attempt)
         if len(attempts) == 1:
-            shaky.down.set()
+            shaky.commits_fail.set()
 
     with running(shaky, repository, each(work), listener=recorder) as manager:  # type: ignore[arg-type]
         [fatal] = recorder.wait("fatal")[:1]
         recorder.wait("error")
         assert info(backend, repository, topic, task).state == TaskState.ACTIVE
-        shaky.down.clear()
+        shaky.commits_fail.clear()
         manager.resume()
         recorder.wait("complete")
     assert "while a batch was to be failed because of ConnectionError" in fatal.__notes__[0]
