@@ -191,6 +191,8 @@ class CommittedBatch(Generic[T]):
                 second.add_note(f"while a batch was to be failed because of {error!r}")
                 if second.__context__ is None:
                     second.__context__ = error
+                # They would be polled again at once, and worked on for nothing.
+                work.setback.set()
                 work.strays.add(held)
                 work.reporter.fatal(second)
                 break

@@ -77,7 +77,7 @@ class Work(Generic[T]):
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Guards them."""
     setback: threading.Event = field(default_factory=threading.Event)
-    """A batch could not even begin, so that there is no use in polling another at once."""
+    """A batch could not even begin, or not be decided, so that there is no use in polling another at once."""
 
     def begin(self, batch: Batch) -> None:
         """Remember a batch until it ends."""

@@ -85,6 +85,38 @@ def test_a_batch_that_could_not_be_decided_is_released(backend: Backend, reposit
     assert info(backend, repository, topic, task).state == TaskState.SUCCEEDED
 
 
+def test_what_can_not_be_decided_is_tried_again_ever_later(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the database refuses, neither the decision nor the failure, the loop does not spin (TM-B3, TM-20)."""
+    push(backend, repository, topic, "a")
+    recorder, heard = Recorder(), list[str]()
+
+    def wait(_: timedelta, failures: int, __: timedelta) -> timedelta:
+        heard.append(f"wait {failures}")
+        return timedelta()
+
+    class Refusing:
+        """Stores no decision before the third attempt."""
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's own
+            return getattr(repository, name)
+
+        def complete_many(self, *arguments: Any) -> None:
+            """Refuse, or store."""
+            if heard.count("work") < 3:
+                message = "not at this level of isolation"
+                raise ValueError(message)
+            repository.complete_many(*arguments)
+
+    refusing: Any = Refusing()
+    monkeypatch.setattr("task_processor.loop.backoff_delay", wait)
+    with running(backend, refusing, each(lambda _: heard.append("work")), listener=recorder):
+        [decisions] = recorder.wait("complete")
+    assert heard == ["work", "wait 1", "work", "wait 2", "work"]
+    assert [task.attempt for task in decisions] == [1]
+
+
 def test_a_stopped_manager_gives_back_what_it_could_not_decide(
     backend: Backend, repository: Repository, topic: str
 ) -> None:
