@@ -22,6 +22,10 @@ class Transition:
     decision: TaskDecision | None = None
     """What becomes of the task, unless it goes on at once."""
 
+    def __post_init__(self) -> None:
+        if self.state is not None and self.data is None and self.decision is None:
+            object.__setattr__(self, "data", written(None))
+
     @classmethod
     def to(cls, state: str, data: Any = None) -> Self:  # noqa: ANN401 - whatever is JSON
         """Go on with another state, or once more with the same: stored at once, and worked on under the same claim."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from task_api import InvalidTaskError
+from task_api import InvalidTaskError, TaskDecision
 from task_processor.machine.machine import StateMachine
 from task_processor.machine.state import MachineState, checked_state, written
 from task_processor.machine.transition import Transition
@@ -33,6 +33,13 @@ def test_data_that_is_not_json_is_refused(data: object) -> None:
     ring.append(ring)
     with pytest.raises(InvalidTaskError, match="the data of a state must be JSON"):
         Transition.to("state", ring)
+
+
+def test_a_state_that_is_given_no_data_has_none() -> None:
+    """However the transition is made; an end without data leaves what there is (S0-01)."""
+    assert Transition("next") == Transition.to("next")
+    assert Transition("next", decision=TaskDecision.SUCCESS).data is None
+    assert Transition.finish().data is None
 
 
 JSON = st.recursive(
