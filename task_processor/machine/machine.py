@@ -33,7 +33,7 @@ class StateMachine:
     """
     Takes tasks from state to state, each with a function of its own. Immutable: adding a state returns a new machine.
 
-    A task's first input is the data of the initial state, as JSON; no input is None.
+    A task's first input is the data of the initial state, as JSON; what is no JSON is a text, and no input is None.
 
     Args:
         initial: The state that tasks begin with.

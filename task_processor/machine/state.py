@@ -22,7 +22,7 @@ class MachineState:
     A state and its data.
 
     It is stored as an object with exactly the keys "topiq.state" and "data", and "failures" where there were some.
-    Any other input is the data of the initial state.
+    Any other input is the data of the initial state: as it is if it is JSON, and otherwise as a text.
     """
 
     state: str
@@ -37,9 +37,19 @@ class MachineState:
         """Read a task's input."""
         if text is None:
             return cls(initial)
-        value = _read(text)
+        constants: list[str] = []
+        try:
+            value = json.loads(text, parse_constant=constants.append)
+        except json.JSONDecodeError:
+            return cls(initial, json.dumps(text))
+        except (ValueError, RecursionError) as error:
+            message = f"the input can't be read: {error}: {_excerpt(text)}"
+            raise InvalidTaskError(message) from error
         if not isinstance(value, dict) or value.keys() not in _SHAPES:
-            return cls(initial, text)
+            return cls(initial, json.dumps(text) if constants else text)
+        if constants:
+            message = f"the input is no stored state, {constants[0]} is not JSON: {_excerpt(text)}"
+            raise InvalidTaskError(message)
         failures = value.get(_FAILURES, 0)
         if not isinstance(failures, int):
             message = f"the input is no stored state, its failures are no number: {_excerpt(text)}"
@@ -75,19 +85,6 @@ def written(data: object) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         message = f"the data of a state must be JSON: {error}"
         raise InvalidTaskError(message) from error
-
-
-def _read(text: str) -> Any:  # noqa: ANN401 - whatever is JSON
-    try:
-        return json.loads(text, parse_constant=_refused)
-    except (ValueError, RecursionError) as error:
-        message = f"the input of a state machine's task must be JSON: {error}: {_excerpt(text)}"
-        raise InvalidTaskError(message) from error
-
-
-def _refused(name: str) -> None:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
 
 
 def _excerpt(text: str, length: int = 80) -> str:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from task_api import Revivification, Task, TaskDecision, TaskRepository, TaskState
+from task_processor import RetryPolicy
 from task_processor.machine.machine import StateMachine
 from task_processor.machine.transition import Transition
 from tests.backends.steps import info, push, states
 from tests.processor.support import Gate, Recorder, running, working
-from tests.siblings.machines import LATER, finish, machine_threads, run_through, state_of
+from tests.siblings.machines import LATER, come_back, finish, machine_threads, run_through, state_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,32 @@ def test_the_first_input_is_the_data_of_the_initial_state(
     [task] = push(backend, repository, topic, "a", input=text)
     run_through(backend, repository, StateMachine("first").on("first", finish).bind(repository, backend.begin))
     assert json.loads(info(backend, repository, topic, task).output or "") == json.loads(text or "null")
+
+
+@pytest.mark.parametrize(
+    "text", ["plain text", '{"a": ', "[NaN]", "-Infinity", "\ufeff1", "007", "{'topiq.state': 'b'}"]
+)
+def test_a_first_input_that_is_no_json_is_taken_as_text(
+    backend: Backend, repository: Repository, topic: str, text: str
+) -> None:
+    """The initial state gets it as it is, and again after a failure; what is stored from then on is JSON (S0-01)."""
+    [task] = push(backend, repository, topic, "a", input=text)
+
+    def first(task: Task, data: object) -> Transition:
+        if task.attempt == 1:
+            message = "not yet"
+            raise ValueError(message)
+        return Transition.to("second", data)
+
+    machine = StateMachine("first").on("first", first).on("second", finish)
+    factory = machine.bind(repository, backend.begin, retry=RetryPolicy(2))
+    run_through(backend, repository, factory)
+    assert info(backend, repository, topic, task).input == stored("first", text, failures=1)
+    come_back(backend, repository, topic, task)
+    run_through(backend, repository, factory)
+    found = info(backend, repository, topic, task)
+    assert (found.state, found.output) == (TaskState.SUCCEEDED, json.dumps(text))
+    assert state_of(found) == ("second", text)
 
 
 def test_a_state_is_stored_before_its_work_begins(backend: Backend, repository: Repository, topic: str) -> None:

@@ -138,7 +138,7 @@ def test_telling_is_part_of_the_callers_transaction(backend: Backend, repository
 MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "unknown state": (lambda: Transition.to("nowhere"), InvalidTaskError, "no state 'nowhere' in this machine"),
     "no transition": (lambda: "checked", InvalidTaskError, "told a Transition, not str"),
-    "unreadable input": (lambda: Transition.stay(1), InvalidTaskError, "must be JSON"),
+    "unreadable input": (lambda: Transition.stay(1), InvalidTaskError, "state must not be empty"),
 }
 
 
@@ -146,7 +146,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_changes_nothing(backend: Backend, repository: Repository, topic: str, mistake: str) -> None:
     """Also if the caller catches it and commits, the holder goes on (P7)."""
-    push(backend, repository, topic, "a", input="no JSON")
+    push(backend, repository, topic, "a", input=stored(" "))
     [task] = poll(backend, repository, topic)
     make, kind, problem = MISTAKES[mistake]
     web = backend.repository("web")
