@@ -254,10 +254,10 @@ class TimeSlots(Generic[T]):
         """
         border = identifier(self._grid.align("before", before))
         self._check(tx)
-        tasks = self.repository.between(tx, self.topic, LOWEST, HIGHEST)
-        finished = sorted(info for info in tasks if info.state in _PURGED)
+        tasks = sorted(self.repository.between(tx, self.topic, LOWEST, HIGHEST))
         deleted = 0
-        for first, last in _runs((info.sequence, info.identifier < border) for info in finished):
+        # One that is not finished yet ends a run, as it may be by the time that the run is deleted.
+        for first, last in _runs((info.sequence, info.state in _PURGED and info.identifier < border) for info in tasks):
             deleted += self.repository.purge(tx, self.topic, states=_PURGED, first=first, last=last)
         return deleted
 

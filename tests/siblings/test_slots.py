@@ -1,11 +1,13 @@
 """Slots of time: created once, told apart by a coverage, and purged."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-from task_api import InvalidTaskError, Revivification, TaskState, UnknownTopicError
+from task_api import InvalidTaskError, Revivification, TaskInfo, TaskState, UnknownTopicError
+from task_processor.slots.grid import LOWEST
 from task_processor.slots.slot import COLLECTIONS, TimeSlot
 from task_processor.slots.slots import TimeSlots
 from tests.backends import Backend
@@ -214,6 +216,38 @@ def test_finished_slots_before_a_time_are_purged(backend: Backend, slots: Slots)
     assert run(backend, slots.purge, at(5)) == 0
     with pytest.raises(InvalidTaskError, match="would overlap"):
         run(backend, TimeSlots(slots.repository, slots.topic, timedelta(hours=1)).cover, NOON, at(20))
+
+
+class Meanwhile:
+    """A repository in which something happens as soon as the slots were listed."""
+
+    def __init__(self, repository: Repository, happen: Callable[[Any], None]) -> None:
+        self._repository = repository
+        self._happen = happen
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's
+        return getattr(self._repository, name)
+
+    def between(self, tx: Any, topic: str, low: str, high: str) -> list[TaskInfo]:  # noqa: ANN401 - of any kind
+        """List, and let it happen."""
+        found = self._repository.between(tx, topic, low, high)
+        if low == LOWEST:
+            self._happen(tx)
+        return found
+
+
+@pytest.mark.parametrize("number", [9, 1])
+def test_what_is_finished_during_a_purge_stays(backend: Backend, slots: Slots, number: int) -> None:
+    """Be it younger or not: it was not among the slots that the purge found."""
+    for each in (0, number, 2):
+        run(backend, slots.cover, at(each), at(each + 1))
+    slot = acquired(backend, slots, start=at(number))
+    for _ in range(2):
+        run(backend, slots.complete, acquired(backend, slots))
+    repository: Any = Meanwhile(slots.repository, lambda tx: slots.complete(tx, slot, "in time"))
+    assert run(backend, TimeSlots(repository, slots.topic, FIVE).purge, at(5)) == 2
+    [found] = run(backend, slots.coverage, at(number), at(number + 1)).done
+    assert found.message == "in time"
 
 
 # Mistakes ---------------------------------------------------------------------------------------------------
