@@ -172,8 +172,8 @@ class TimeSlots(Generic[T]):
     def fail(self, tx: T, slot: TimeSlot, message: str | BaseException | None = None) -> None:
         """Open a held slot again, at once, with one more failure; the message, or an error's trace, is kept."""
         task = self._claimed(slot)
-        # A suspension that is due already, so that the message stays while the slot is open.
-        decision = TaskDecision.retry(timedelta(), message)
+        # A suspension, so that the message stays while the slot is open, and due also if the clock is set back now.
+        decision = TaskDecision.retry(EPOCH, message)
         record = SlotRecord.read(task.input).after_failure(decision.output)
         self.repository.checkpoint(tx, self.topic, task, record.text)
         self.repository.complete(tx, self.topic, task, decision)

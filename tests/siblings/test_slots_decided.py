@@ -9,7 +9,7 @@ from task_api import Claim, LostTaskError, TaskDecision, TaskStateError
 from task_processor.slots.slot import TimeSlot
 from task_processor.slots.slots import TimeSlots
 from tests.backends import Backend
-from tests.backends.steps import poll
+from tests.backends.steps import info, poll
 from tests.conformance.scenes import Repository, run
 from tests.contention.plain_sql import execute
 from tests.siblings.slot_scenes import CLAIMS, FIVE, NOON, Slots, acquired, at, covered, numbers, shape
@@ -75,6 +75,23 @@ def test_a_failed_slot_can_be_acquired_in_the_same_transaction(backend: Backend,
             slots.fail(tx, slot)
     [failed] = run(backend, slots.coverage, NOON, at(1)).failed
     assert (failed.failures, failed.message) == (4, None)
+
+
+@CLAIMS
+def test_a_failed_slot_is_open_whatever_the_clock_does(
+    backend: Backend, slots: Slots, repository: Repository, claim: Claim
+) -> None:
+    """Its task is due since long ago, so that a clock that is set back keeps it from nobody (S3-09)."""
+    run(backend, slots.cover, NOON, at(1))
+    with backend.begin() as tx:
+        slot = slots.acquire(tx, claim=claim)
+        assert slot is not None
+        slots.fail(tx, slot)
+    assert slot.task is not None
+    found = info(backend, repository, slots.topic, slot.task)
+    assert found.due is not None
+    assert found.due < found.created - timedelta(days=365)
+    assert acquired(backend, slots).start == NOON
 
 
 def test_a_rolled_back_failure_is_not_counted(backend: Backend, slots: Slots) -> None:
