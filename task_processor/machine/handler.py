@@ -36,7 +36,7 @@ class MachineHandler(Generic[T]):
         self._loop = EventLoopThread(f"task-machine-{topic}")
         self._plain = DaemonExecutor(f"task-state-{topic}", 1)
         self._storing = DaemonExecutor(f"task-transition-{topic}")
-        self._watch = ClaimWatch(topic, binding.repository, binding.dispatcher, binding.pace)
+        self._watch = ClaimWatch(topic, binding.repository, binding.dispatcher, binding.pace, binding.concurrency)
         self._changed = threading.Condition()
         self._unfinished = 0
 

@@ -10,6 +10,7 @@ from task_api import LostTaskError, Task, TaskRepository, TaskState
 
 from ..dispatcher import TaskDispatcher
 from ..repeater import Job, Repeater
+from ..threads import DaemonExecutor
 from .task import HeldTask
 
 __all__ = ["ClaimWatch", "Watched"]
@@ -26,6 +27,8 @@ class Watched:
     def __init__(self, task: Task) -> None:
         self.task = HeldTask.of(task)
         self.lease: timedelta | None = None
+        self.extending = False
+        """Whether its lease is being extended."""
         self._extended = 0.0
 
     @property
@@ -38,25 +41,34 @@ class Watched:
         """Whether it is time to extend its lease."""
         return self.lease is not None and time.monotonic() >= self._extended + self.lease.total_seconds() / _SHARE
 
-    def extended(self) -> None:
-        """Say that its lease begins now."""
-        self._extended = time.monotonic()
+    def extended(self, moment: float | None = None) -> None:
+        """Say that its lease began now, or at a moment before."""
+        self._extended = time.monotonic() if moment is None else moment
 
 
 class ClaimWatch(Generic[T]):
     """
-    Extends leases, and finds out which tasks were taken over, from a thread of its own.
+    Extends leases, and finds out which tasks were taken over, from threads of its own.
+
+    Each lease is extended by itself, so that a task that somebody has locked costs the others nothing. It can't expire
+    as long as it is locked.
 
     Args:
         topic: The topic of all tasks.
         repository: Where they are.
         dispatcher: Where transactions come from.
         interval: How often to look.
+        number: How many tasks there are at most.
 
     """
 
     def __init__(
-        self, topic: str, repository: TaskRepository[T], dispatcher: TaskDispatcher[T], interval: timedelta
+        self,
+        topic: str,
+        repository: TaskRepository[T],
+        dispatcher: TaskDispatcher[T],
+        interval: timedelta,
+        number: int,
     ) -> None:
         self._topic = topic
         self._repository = repository
@@ -65,6 +77,9 @@ class ClaimWatch(Generic[T]):
         self._watched: set[Watched] = set()
         job = Job(f"watching the tasks of topic {topic!r}", interval, self._look, first=interval)
         self._repeater = Repeater(f"task-watch-{topic}", [job])
+        # A thread for each, as any of them may have to wait.
+        self._extending = DaemonExecutor(f"task-extension-{topic}", number)
+        self._problem: BaseException | None = None
         self._started = False
 
     def begin(self, tasks: Iterable[Watched]) -> None:
@@ -83,28 +98,47 @@ class ClaimWatch(Generic[T]):
     def close(self) -> None:
         """Stop; not waited for much longer, as it may wait for the database."""
         self._repeater.stop(_PATIENCE)
+        self._extending.shutdown(wait=False)
 
     def _look(self) -> None:
         with self._lock:
             watched = list(self._watched)
         due = [each for each in watched if each.due]
-        for lease in {each.lease for each in due}:
-            if lease is not None:
-                self._extend(lease, [each for each in due if each.lease == lease])
+        for each in due:
+            if not each.extending:
+                each.extending = True
+                self._extending.submit(self._try_to_extend, each)
         self._check([each for each in watched if each not in due])
+        if (problem := self._problem) is not None:
+            self._problem = None
+            raise problem
 
-    def _extend(self, lease: timedelta, watched: Sequence[Watched]) -> None:
-        while watched:
-            try:
-                with self._dispatcher() as tx:
-                    self._repository.extend(tx, self._topic, [each.task for each in watched], lease)
-            except LostTaskError as error:
-                self._lose([each for each in watched if each.task in error.tasks])
-                watched = [each for each in watched if each.task not in error.tasks]
-            else:
-                for each in watched:
-                    each.extended()
-                return
+    def _try_to_extend(self, watched: Watched) -> None:
+        try:
+            self._extend(watched)
+        except LostTaskError:
+            self._lose([watched])
+        except BaseException as error:  # noqa: BLE001 - reported by the next look, which tries again
+            self._problem = error
+        finally:
+            watched.extending = False
+
+    def _extend(self, watched: Watched) -> None:
+        lease = watched.lease
+        if lease is None:
+            return
+        with self._dispatcher() as tx:
+            begun = self._extend_in(tx, watched.task, lease)
+            if time.monotonic() - begun > lease.total_seconds() / _SHARE:
+                # It waited for whoever had the task locked, and the lease counts from before that.
+                begun = self._extend_in(tx, watched.task, lease)
+        watched.extended(begun)
+
+    def _extend_in(self, tx: T, task: Task, lease: timedelta) -> float:
+        """Extend a lease, and return when it began."""
+        begun = time.monotonic()
+        self._repository.extend(tx, self._topic, [task], lease)
+        return begun
 
     def _check(self, watched: Sequence[Watched]) -> None:
         if watched:

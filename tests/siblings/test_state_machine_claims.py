@@ -127,6 +127,42 @@ def test_the_lease_of_a_state_is_extended_while_its_work_goes_on(
     assert machine_threads() == []
 
 
+@pytest.mark.backends("postgresql")
+def test_a_task_that_somebody_has_locked_costs_the_others_no_lease(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """Whoever tells one task may take its time: the others are extended, and that one as soon as it can be (S0-14)."""
+    told, other = push(backend, repository, topic, "told", "other")
+    operator, gate = backend.repository("operator"), Gate()
+
+    async def work(*_: object) -> Transition:
+        await asyncio.to_thread(gate.pass_through)
+        return Transition.finish()
+
+    machine = StateMachine("first").on("first", work, LEASE)
+
+    def extended(before: datetime) -> bool:
+        with backend.begin() as tx:
+            assert operator.expire(tx, LONG) == 0
+        return lease_of(backend, repository, topic, other) > before
+
+    with running(backend, repository, machine.bind(repository, backend.begin)), gate:
+        gate.wait()
+        gate.wait()
+        tx = backend.open()
+        machine.tell(operator, tx, topic, told, Transition.to("first"))
+        for _ in range(6):  # longer than the lease of the one that is told
+            eventually(partial(extended, lease_of(backend, repository, topic, other)))
+        before = lease_of(backend, repository, topic, told)
+        backend.rollback(tx)
+        backend.close(tx)
+        eventually(lambda: lease_of(backend, repository, topic, told) > before)
+        # The wait is not taken off the lease: else others could expire it at once.
+        assert backend.sql("SELECT min(lease) > clock_timestamp() FROM task") == [(True,)]
+    assert set(states(backend, repository, topic).values()) == {TaskState.SUCCEEDED}
+    assert machine_threads() == []
+
+
 def test_extending_stops_with_the_work(backend: Backend, repository: Repository, topic: str) -> None:
     """What was decided is left alone, and its end is no loss (S0-14)."""
     number = 100
