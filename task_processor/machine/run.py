@@ -144,8 +144,9 @@ class MachineRun(Generic[T]):
         lease = self._binding.states[state.state].lease or watched.lease
         if stored is None and lease is None:
             return True
-        error = await self._in_transaction(lambda tx: self._binding.store(tx, watched.task, stored, lease))
+        # Said before it begins, so that the lease of the state before is not extended after that.
         watched.lease = lease
+        error = await self._in_transaction(lambda tx: self._binding.store(tx, watched.task, stored, lease))
         if isinstance(error, LostTaskError):
             watched.task.hold.lose()
         elif error is not None:

@@ -124,15 +124,16 @@ class ClaimWatch(Generic[T]):
             watched.extending = False
 
     def _extend(self, watched: Watched) -> None:
-        lease = watched.lease
-        if lease is None:
-            return
-        with self._dispatcher() as tx:
-            begun = self._extend_in(tx, watched.task, lease)
-            if time.monotonic() - begun > lease.total_seconds() / _SHARE:
-                # It waited for whoever had the task locked, and the lease counts from before that.
+        lease: timedelta | None = None
+        # Again if the next state has begun meanwhile, whose lease must not be replaced by that of the one before.
+        while watched.lease is not None and watched.lease != lease:
+            lease = watched.lease
+            with self._dispatcher() as tx:
                 begun = self._extend_in(tx, watched.task, lease)
-        watched.extended(begun)
+                if time.monotonic() - begun > lease.total_seconds() / _SHARE:
+                    # It waited for whoever had the task locked, and the lease counts from before that.
+                    begun = self._extend_in(tx, watched.task, lease)
+            watched.extended(begun)
 
     def _extend_in(self, tx: T, task: Task, lease: timedelta) -> float:
         """Extend a lease, and return when it began."""

@@ -15,6 +15,7 @@ from task_processor import TaskManager
 from task_processor.machine.machine import StateMachine
 from task_processor.machine.task import Hold
 from task_processor.machine.transition import Transition
+from task_processor.machine.watch import ClaimWatch, Watched
 from tests.backends.steps import info, poll, push, states
 from tests.processor.support import PATIENCE, Gate, Recorder, eventually, running
 from tests.siblings.machines import machine_threads, run_through, state_of
@@ -161,6 +162,39 @@ def test_a_task_that_somebody_has_locked_costs_the_others_no_lease(
         assert backend.sql("SELECT min(lease) > clock_timestamp() FROM task") == [(True,)]
     assert set(states(backend, repository, topic).values()) == {TaskState.SUCCEEDED}
     assert machine_threads() == []
+
+
+class Entering:
+    """A repository in which the next state begins while the lease of the one before is extended."""
+
+    def __init__(self, repository: Repository, watched: Watched) -> None:
+        self._repository = repository
+        self._watched = watched
+        self.leases: list[timedelta] = []
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's
+        return getattr(self._repository, name)
+
+    def extend(self, tx: Any, topic: str, tasks: list[Task], lease: timedelta) -> None:  # noqa: ANN401 - of any kind
+        """Extend, and let it begin."""
+        self._repository.extend(tx, topic, tasks, lease)
+        self._watched.lease = LONG
+        self.leases.append(lease)
+
+
+def test_the_lease_of_a_state_is_not_replaced_by_that_of_the_one_before(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """If it was extended when the next one began, it is extended once more (S0-11, S0-14)."""
+    push(backend, repository, topic, "a")
+    watched = Watched(*poll(backend, repository, topic, lease=LONG))
+    watched.lease = LEASE
+    entering: Any = Entering(repository, watched)
+    watch = ClaimWatch(topic, entering, backend.begin, BRIEF, 1)
+    watch.begin([watched])
+    eventually(lambda: len(entering.leases) > 1)
+    watch.close()
+    assert entering.leases == [LEASE, LONG]
 
 
 def test_extending_stops_with_the_work(backend: Backend, repository: Repository, topic: str) -> None:
