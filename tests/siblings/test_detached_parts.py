@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from sqlalchemy import make_url
 
 from task_api import OWNER_LENGTH, Claim, InvalidTaskError, Task, TaskDecision, TaskRepository, TaskState
 from task_processor import RetryPolicy
-from task_processor.detached.errand import Errand
+from task_processor.detached.errand import Errand, packed, unpacked
 from task_processor.detached.factory import DetachedTaskHandlerFactory
 from task_processor.detached.folder import DetachedFolder, DetachedProcess, detached_log, detached_owner
 from task_processor.handler import HandedOverError
@@ -91,6 +92,15 @@ def test_a_url_of_sqlalchemy_keeps_its_password(tmp_path: Path) -> None:
     url: Any = make_url("postgresql://me:s3cret@localhost/shop")
     made = factory(tmp_path, url=url)
     assert made._settings["url"] == "postgresql://me:s3cret@localhost/shop"  # noqa: SLF001 - shown nowhere
+
+
+def test_a_policy_is_sent_without_the_state_of_chance() -> None:
+    """Each process spreads its waits by itself; a chance that is given goes with the policy."""
+    sent = unpacked(str(packed(RetryPolicy(5, rules={OSError: RetryPolicy(3)}))))
+    rule = sent.rules[OSError]
+    assert rule is not None
+    assert (sent.chance, rule.chance) == (random.random, random.random)
+    assert unpacked(str(packed(RetryPolicy(5, chance=float)))).chance is float
 
 
 def process(**fields: Any) -> DetachedProcess:
