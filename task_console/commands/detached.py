@@ -17,7 +17,7 @@ from task_console.render import FLEXIBLE, RIGHT, Output
 from task_processor.detached.folder import DetachedFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from datetime import timedelta
 
     from task_processor.detached.folder import DetachedProcess
@@ -98,8 +98,7 @@ def stop(
     """
     folder = _folder(logs)
     processes = _found(folder, topic, sequences, everything=everything)
-    _signal(processes, "stop")
-    _await(folder, processes, timeout)
+    _end(folder, processes, "stop", timeout)
     _tell("stopped", processes, Output(as_json=as_json))
 
 
@@ -123,8 +122,7 @@ def kill(
     """
     folder = _folder(logs)
     processes = _found(folder, topic, sequences, everything=everything)
-    _signal(processes, "kill")
-    _await(folder, processes, timeout)
+    _end(folder, processes, "kill", timeout)
     _tell("killed", processes, Output(as_json=as_json))
 
 
@@ -157,26 +155,37 @@ def _found(
     return [each for each in running if each.sequence in sequences]
 
 
-def _signal(processes: Sequence[DetachedProcess], what: str) -> None:
-    problems = []
+def _end(folder: DetachedFolder, processes: Sequence[DetachedProcess], what: str, timeout: timedelta) -> None:
+    """Signal processes and wait until they are gone; only then say what went wrong."""
+    problems = _signal(processes, what)
+    told = {process.owner for process in processes} - problems.keys()
+    messages = [f"can't {what} {'; '.join(problems.values())}"] if problems else []
+    if left := _left(folder, told, timeout):
+        names = ", ".join(map(_name, left))
+        messages.append(f"still there after {timeout}: {names}; it was told, and may yet end")
+    if messages:
+        raise Failure("; ".join(messages))
+
+
+def _signal(processes: Sequence[DetachedProcess], what: str) -> dict[str, str]:
+    """Signal processes, and return what went wrong with each owner."""
+    problems = {}
     for process in processes:
         try:
             process.stop() if what == "stop" else process.kill()
         except OSError as error:
-            problems.append(f"{_name(process)}: {error}")
-    if problems:
-        message = f"can't {what} {'; '.join(problems)}"
-        raise Failure(message)
+            # One that has ended by itself meanwhile is gone as well.
+            if not (process.here and isinstance(error, ProcessLookupError)):
+                problems[process.owner] = f"{_name(process)}: {error}"
+    return problems
 
 
-def _await(folder: DetachedFolder, processes: Sequence[DetachedProcess], timeout: timedelta) -> None:
+def _left(folder: DetachedFolder, owners: Collection[str], timeout: timedelta) -> list[DetachedProcess]:
+    """Wait until processes are gone, and return those that are not in time."""
     deadline = time.monotonic() + timeout.total_seconds()
-    owners = {process.owner for process in processes}
-    while left := [each for each in folder.running() if each.owner in owners]:
-        if time.monotonic() >= deadline:
-            message = f"still there after {timeout}: {', '.join(map(_name, left))}; it was told, and may yet end"
-            raise Failure(message)
+    while (left := [each for each in folder.running() if each.owner in owners]) and time.monotonic() < deadline:
         time.sleep(_LOOK)
+    return left
 
 
 def _tell(word: str, processes: Sequence[DetachedProcess], output: Output) -> None:

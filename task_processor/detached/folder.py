@@ -73,6 +73,11 @@ class DetachedProcess:
             log=_log(errand.logs, errand.topic, errand.sequence),
         )
 
+    @property
+    def here(self) -> bool:
+        """Whether it runs, or ran, on this machine."""
+        return self.host == _host()
+
     def stop(self) -> None:
         """
         Ask it to give its task back and end.
@@ -111,7 +116,7 @@ class DetachedProcess:
         return cls(started=started, log=log, **fields)
 
     def _require(self) -> None:
-        if self.host != _host():
+        if not self.here:
             message = f"it runs on {self.host}, this is {_host()}"
             raise ProcessLookupError(message)
         if _born(self.pid) != self.born:

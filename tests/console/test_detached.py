@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from task_api import TaskRepository, TaskState
+from task_processor.detached.folder import DetachedProcess
 from tests.backends.steps import info, poll, push
 from tests.console.calls import Topiq, failure, invoke
 from tests.siblings.detached_den import Den
@@ -121,6 +123,45 @@ def test_a_process_that_takes_its_time_is_told(topiq: Topiq, den: Den, held: lis
     name = f"topic {held[0].sequence} (process {process.pid})"
     assert (code, line) == (1, f"still there after 0:00:00: {name}; it was told, and may yet end")
     den.eventually(lambda: "asked to stop" in den.log(held[0]))
+
+
+@pytest.mark.parametrize("command", ["stop", "kill"])
+def test_a_process_that_ends_by_itself_is_gone(
+    topiq: Topiq, den: Den, held: list[Task], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Also between the look and the signal: that is what was wanted, and the others are waited for."""
+    processes = {child.pid: child for child in (den.child("patient", task) for task in held)}
+    den.expect("begun", 2)
+    ended = []
+
+    def end_first(process: DetachedProcess) -> None:
+        if not ended:
+            ended.append(process.pid)
+            processes[process.pid].kill()
+            den.ends(processes[process.pid])
+        signal(process)
+
+    signal = getattr(DetachedProcess, command)
+    monkeypatch.setattr(DetachedProcess, command, end_first)
+    assert len(topiq.lines("detached", command, "--all")) == 2
+    assert den.folder.count() == 0
+
+
+def test_a_process_that_can_not_be_told_is_told_in_the_end(topiq: Topiq, den: Den, held: list[Task]) -> None:
+    """When the others are gone, which were told (S2-15)."""
+    den.child("patient", held[0])
+    den.expect("begun")
+    far = replace(den.running(), host="elsewhere", owner="far", pid=1)
+    file = den.folder.reserve("topic", held[1], 2)
+    assert file is not None
+    try:
+        far.write(file)
+        code, line = topiq.fails("detached", "stop", "--all")
+        assert [each.owner for each in den.folder.running()] == ["far"]
+    finally:
+        os.close(file)
+    name = f"topic {held[0].sequence} (process 1)"
+    assert (code, line) == (1, f"can't stop {name}: it runs on elsewhere, this is {socket.gethostname()}")
 
 
 @pytest.mark.usefixtures("den")
