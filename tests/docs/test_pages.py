@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NOT_RUN = 8
 _LINK = re.compile(r"\[[^\]]+\]\((?!https?://)([^)#]+)")
+_FROM_SOURCE = re.compile(r"pip install \"?\.")
 _SCRIPTS = [
     (page, database)
     for page in PAGES
@@ -110,6 +111,19 @@ def test_readme_shows_the_two_commands() -> None:
     typed = [command.text for fence in blocks if fence.language == "console" for command in commands(fence)]
     assert "pip install . && topiq demo" in typed
     assert "pip install tox && tox" in typed
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=_name)
+def test_an_installation_says_in_which_folder(page: Path) -> None:
+    """A reader of the docs is elsewhere by then; what is installed from ``.`` is told where that is."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    unplaced = [
+        fence.line
+        for fence in fences("\n".join(lines))
+        if fence.language == "console" and any(_FROM_SOURCE.match(command.text) for command in commands(fence))
+        if "folder of topiq's source" not in "\n".join(lines[: fence.line - 2]).rpartition("\n## ")[2]
+    ]
+    assert unplaced == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)
