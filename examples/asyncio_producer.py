@@ -2,7 +2,8 @@
 Push from an asyncio web application, in the request's own transaction; a worker elsewhere does what follows.
 
 ``create_order`` is what an endpoint of FastAPI or the like would be, with its session injected. The order and its task
-are stored together, or neither is: there is no order without confirmation, and no confirmation without an order.
+are stored together, or neither is: there is no order without confirmation, and no confirmation without an order. Needs
+``pip install ".[asyncio]"``, in the folder of topiq's source.
 
 Run it as it is, on SQLite, or with the URL of an empty database: ``python asyncio_producer.py postgresql://...``.
 """

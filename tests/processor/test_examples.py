@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -92,6 +93,15 @@ SUCCEEDED at attempt 1: 24 hours of work
 def test_every_example_is_run() -> None:
     """There is none without an expected output (TM-B10)."""
     assert {path.stem for path in (ROOT / "examples").glob("*.py")} == EXPECTED.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "need"), [("asyncio_producer", '``pip install ".[asyncio]"``'), ("dask_cluster", "``distributed``")]
+)
+def test_an_example_that_needs_more_says_so(name: str, need: str) -> None:
+    """What a plain installation does not bring along is named where the example is described."""
+    description = ast.get_docstring(ast.parse((ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")))
+    assert need in (description or "")
 
 
 @pytest.fixture
