@@ -12,6 +12,7 @@ from sqlalchemy import exc
 
 import task_sql
 from task_api import InvalidTaskError, SchemaError, TaskError, UnknownTopicError
+from task_sql.engine import create_reader
 from task_sql.registry import dialect_named
 
 from . import queries
@@ -19,7 +20,7 @@ from .errors import Exit, Failure, no_url, other_schema, unknown_task, unknown_t
 from .redaction import one_line, redacted, scrubbed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from sqlalchemy import URL, Connection, Engine
 
@@ -32,6 +33,7 @@ _EXTRAS = {"psycopg": "postgresql", "oracledb": "oracle"}
 _OWN_DRIVER = ("postgresql", "sqlite")
 _MEMORY = (None, "", ":memory:")
 _BUSY = ("locked", "busy")
+_NOT_OPENED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB)
 
 
 class Database:
@@ -42,6 +44,7 @@ class Database:
         """Where it is, secrets included."""
         self.engine: Engine = _engine(url)
         """Where connections come from."""
+        self._reader: Engine = _engine(url, create_reader)
         self.repository: TaskRepository[Any] = task_sql.create_repository(self.engine)
         """The repository, of an owner that is not registered."""
 
@@ -64,7 +67,12 @@ class Database:
                     _require_file(parsed)
                 yield database
             finally:
-                database.engine.dispose()
+                database.close()
+
+    def close(self) -> None:
+        """Close the connections that are open."""
+        self.engine.dispose()
+        self._reader.dispose()
 
     @property
     def name(self) -> str:
@@ -84,9 +92,9 @@ class Database:
     @contextmanager
     def raw_read(self) -> Iterator[Connection]:
         """Give such a transaction whatever the schema."""
-        with self.engine.connect() as connection:
+        with self._reader.connect() as connection:
             if self.name == "sqlite":
-                # The engine would begin a write transaction, and there can be only one of those.
+                # The driver begins nothing for who only looks, and each statement would see another moment.
                 connection.execution_options(isolation_level="AUTOCOMMIT")
                 connection.exec_driver_sql("BEGIN")
                 try:
@@ -167,13 +175,13 @@ def answering(url: URL | None) -> Iterator[None]:
         raise Failure(_line(error, url)) from error
 
 
-def _engine(url: URL) -> Engine:
+def _engine(url: URL, create: Callable[..., Engine] = task_sql.create_engine) -> Engine:
     options: dict[str, Any] = {}
     if url.get_backend_name() == "postgresql":
         wanted = {"connect_timeout": _CONNECT_SECONDS, "application_name": "topiq"}
         options["connect_args"] = {name: value for name, value in wanted.items() if name not in url.query}
     try:
-        return task_sql.create_engine(url, **options)
+        return create(url, **options)
     except ImportError as error:
         driver = error.name or str(error)
         extra = _EXTRAS.get(driver)
@@ -198,7 +206,8 @@ def _require_file(url: URL) -> None:
 def _refused(error: exc.DBAPIError, url: URL | None) -> Failure:
     text = _line(error.orig or error, url)
     where = "the database" if url is None else redacted(url)
-    if error.statement is None or error.connection_invalidated:
+    closed = getattr(error.orig, "sqlite_errorcode", None) in _NOT_OPENED
+    if error.statement is None or error.connection_invalidated or closed:
         return Failure(f"can't reach {where}: {text}", Exit.UNREACHABLE)
     if isinstance(error.orig, sqlite3.Error) and any(words in text for words in _BUSY):
         return Failure(f"{where} is busy, another program writes to it: {text}", Exit.UNREACHABLE)

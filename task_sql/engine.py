@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import URL, Connection, Engine, ExceptionContext
 
-__all__ = ["create_engine"]
+__all__ = ["create_engine", "create_reader"]
 
 _BUSY_SECONDS = 30
 _BEGIN = "BEGIN IMMEDIATE"
@@ -23,6 +23,25 @@ def create_engine(url: "str | URL", **options: Any) -> "Engine":
     transactions begin as such, so that two of them wait for each other instead of failing; one that SQLite ends by
     itself, for example because the disk is full, is of no more use; foreign keys are enforced.
     """
+    engine = _engine(url, options)
+    if engine.dialect.name == "sqlite":
+        prepare_sqlite(engine)
+    return engine
+
+
+def create_reader(url: "str | URL", **options: Any) -> "Engine":
+    """
+    Return such an engine for those who only look.
+
+    A SQLite file is left as it is, its journal included, and need not be one that can be written.
+    """
+    engine = _engine(url, options)
+    if engine.dialect.name == "sqlite":
+        _forbid_writing(engine)
+    return engine
+
+
+def _engine(url: "str | URL", options: dict[str, Any]) -> "Engine":
     import sqlalchemy
 
     url = sqlalchemy.make_url(url)
@@ -33,10 +52,7 @@ def create_engine(url: "str | URL", **options: Any) -> "Engine":
         url = url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() == "sqlite":
         options["connect_args"] = {"timeout": _BUSY_SECONDS, **options.get("connect_args", {})}
-    engine = sqlalchemy.create_engine(url, **options)
-    if engine.dialect.name == "sqlite":
-        prepare_sqlite(engine)
-    return engine
+    return sqlalchemy.create_engine(url, **options)
 
 
 def prepare_sqlite(engine: "Engine") -> None:
@@ -75,3 +91,11 @@ def prepare_sqlite(engine: "Engine") -> None:
         ):
             context.is_disconnect = True
             context.invalidate_pool_on_disconnect = False
+
+
+def _forbid_writing(engine: "Engine") -> None:
+    from sqlalchemy import event
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: "sqlite3.Connection", _record: object) -> None:
+        connection.execute("PRAGMA query_only = ON").close()
