@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from .errors import EXIT_CODES
+from .errors import EXIT_CODES, Exit, Failure
+from .streams import discard_output, escape_unknown, is_unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,6 +69,17 @@ _ENTRIES: Final = {name: entry for section in COMMANDS.values() for name, entry 
 
 class _Commands(click.Group):
     """A group whose commands are imported when they are called; the help needs none of them."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:  # noqa: ANN401 - theirs
+        escape_unknown()
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            if not is_unwritten(error):
+                raise
+            discard_output()
+            Failure(f"the answer can't be written: {error.strerror}").show()
+            sys.exit(Exit.UNWRITTEN)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(_ENTRIES)

@@ -141,7 +141,11 @@ def parsed_url(url: str | None) -> URL:
     if not url or url.isspace():
         raise no_url()
     try:
+        url.encode()
         parsed = sqlalchemy.make_url(url.strip())
+    except UnicodeEncodeError as error:
+        message = "the URL must be valid Unicode, and has other bytes"
+        raise Failure(message, Exit.USAGE) from error
     except (exc.ArgumentError, ValueError) as error:
         raise Failure(_unreadable(url.strip()), Exit.USAGE) from error
     try:
@@ -188,6 +192,9 @@ def _engine(url: URL, create: Callable[..., Engine] = task_sql.create_engine) ->
         remedy = f"; install it with: pip install 'topiq[{extra}]'" if extra else ""
         message = f"the driver {driver!r} for {url.get_backend_name()} is not installed{remedy}"
         raise Failure(message, Exit.UNREACHABLE) from error
+    except (TypeError, ValueError) as error:  # as when the timeout is no number
+        message = f"the URL's options can't be read: {_line(error, url)}"
+        raise Failure(message, Exit.USAGE) from error
 
 
 def _require_file(url: URL) -> None:

@@ -23,6 +23,7 @@ class Exit(IntEnum):
     UNREACHABLE = 3
     SCHEMA = 4
     UNKNOWN = 5
+    UNWRITTEN = 6
 
 
 EXIT_CODES = {
@@ -32,6 +33,7 @@ EXIT_CODES = {
     Exit.UNREACHABLE: "the database could not be reached, or went away",
     Exit.SCHEMA: "no topiq schema, or one of another version",
     Exit.UNKNOWN: "no such topic or task",
+    Exit.UNWRITTEN: "the answer could not be written; what it would have told is done",
 }
 """What each exit code means."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -25,6 +26,7 @@ __all__ = [
     "POSITION",
     "SEQUENCE",
     "STATE",
+    "TEXT",
     "EnumType",
     "bounds",
     "connected",
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # generic in its newest versions alone
 
+_LONGEST = timedelta(days=36525)
 Command: TypeAlias = "Callable[..., Any]"
 EnumT = TypeVar("EnumT", bound="Enum")
 
@@ -125,6 +128,25 @@ class ParsedType(_ParamType):
             self.fail(str(error), param, ctx)
 
 
+def _duration(text: str) -> timedelta:
+    """Read a duration that can be waited for."""
+    found = parse_duration(text)
+    if found > _LONGEST:
+        message = f"{text!r} is too long a time; a hundred years are the most"
+        raise ValueError(message)
+    return found
+
+
+def _text(text: str) -> str:
+    """Read a text of any length, as a shell passes it on."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = f"it must be valid Unicode, and has other bytes: {text!r}"
+        raise ValueError(message) from error
+    return text
+
+
 def _position(text: str) -> object:
     """Read a sequence or a moment."""
     return _sequence(text) if text.strip().isdecimal() else parse_moment(text)
@@ -137,9 +159,10 @@ def _sequence(text: str) -> int:
     return int(text)
 
 
-DURATION = ParsedType("duration", parse_duration)
+DURATION = ParsedType("duration", _duration)
 MOMENT = ParsedType("time", parse_moment)
 DUE = ParsedType("due", parse_due)
 POSITION = ParsedType("sequence|time", _position)
 SEQUENCE = ParsedType("sequence", _sequence)
 STATE = EnumType(TaskState)
+TEXT = ParsedType("text", _text)

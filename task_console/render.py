@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .errors import Failure
+from .streams import spells_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,8 +47,8 @@ def console() -> Console:
 
 
 def as_json(value: object, *, indent: int | None = 2) -> str:
-    """Return the value as JSON: enums by name, times in ISO 8601 and UTC."""
-    return json.dumps(_jsonable(value), indent=indent, ensure_ascii=False)
+    """Return the value as JSON that the output can spell: enums by name, times in ISO 8601 and UTC."""
+    return json.dumps(_jsonable(value), indent=indent, ensure_ascii=not spells_all())
 
 
 def plain(text: object, *, lines: bool = False) -> Text:
@@ -109,16 +112,18 @@ class Output:
         self.answer(value, table(header, rows, width=self.width) if rows else empty)
 
     def note(self, text: str) -> None:
-        """Say something beside the answer, on the standard error."""
+        """Say something beside the answer, on the standard error; if that takes nothing, it is not said."""
         if not self.json:
-            click.echo(text, err=True)
+            with suppress(OSError):
+                click.echo(text, err=True)
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask, on the standard error, unless the answer is known; end the command if it is no."""
         if yes:
             return
         try:
-            agreed = click.confirm(question, err=True)
+            # Nobody answers where there is no standard input.
+            agreed = sys.stdin is not None and click.confirm(question, err=True)
         except click.Abort:
             click.echo(err=True)
             agreed = False

@@ -112,5 +112,9 @@ def _until(tx: Connection, before: datetime | date | None, database: Database) -
     """Return the last sequence that was pushed before a time, which itself is not included."""
     if before is None:
         return MAX_SEQUENCE
-    earlier = before - (timedelta(microseconds=1) if isinstance(before, datetime) else timedelta(days=1))
+    try:
+        earlier = before - (timedelta(microseconds=1) if isinstance(before, datetime) else timedelta(days=1))
+    except OverflowError as error:
+        message = f"nothing lies before {before}"
+        raise click.UsageError(message) from error
     return database.repository.resolve(tx, earlier, preceding=True)

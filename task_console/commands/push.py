@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import fields
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,15 @@ _CHUNK = 5000
 _FIELDS = tuple(field.name for field in fields(TaskCreation))
 
 
+class _LinesType(click.File):
+    """A file, or the standard input if there is one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - theirs
+        if value == "-" and sys.stdin is None:
+            self.fail("the standard input is closed", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command()
 @topic_argument
 @click.argument("identifiers", nargs=-1, metavar="[ID]...")
@@ -36,7 +46,7 @@ _FIELDS = tuple(field.name for field in fields(TaskCreation))
 @click.option(
     "--from-file",
     "file",
-    type=click.File(encoding="utf-8"),
+    type=_LinesType(encoding="utf-8"),
     help="Read tasks from a file, or from the standard input if it is -.",
 )
 @click.option(
@@ -103,6 +113,9 @@ def _creations(file: IO[str]) -> Iterator[TaskCreation]:
         for number, line in enumerate(file, 1):  # noqa: B007 - named when a line is wrong
             if not line.isspace():
                 yield _creation(json.loads(line))
+    except RecursionError as error:
+        message = f"{file.name}, line {number}: it is nested too deeply; nothing was pushed"
+        raise Failure(message) from error
     except UnicodeDecodeError as error:
         message = f"{file.name}, after line {number}: not UTF-8; nothing was pushed"
         raise Failure(message) from error

@@ -72,15 +72,26 @@ def slots(
             message = f"topic {topic!r} has no time slots; TimeSlots.cover creates them"
             raise Failure(message, Exit.UNKNOWN)
         period = _period(found.interval, (output.width or _WIDTH) - _LABEL)
-        last = found.align(datetime.now(UTC)) + found.interval if end is None else _border(end, whole=True)
-        first = _row(last, period) - (_ROWS - 1) * period if start is None else _border(start)
-        if (last - first) // found.interval > _MOST:
-            message = f"that is more than {_MOST} slots of {found.interval}; choose --start and --end closer together"
-            raise Failure(message, Exit.USAGE)
-        coverage = found.coverage(tx, first, last)
+        try:
+            coverage = found.coverage(tx, *_window(found, start, end, period))
+        except OverflowError as error:
+            message = "that reaches beyond the years 1 to 9999; choose --start and --end well between them"
+            raise Failure(message, Exit.USAGE) from error
     if start is None:
         coverage = _trimmed(coverage)
     output.answer(_jsonable(found, coverage), *_strip(coverage, found.interval, period), *_details(coverage, output))
+
+
+def _window(
+    found: TimeSlots[Any], start: datetime | date | None, end: datetime | date | None, period: timedelta
+) -> tuple[datetime, datetime]:
+    """Return from where to where slots are shown."""
+    last = found.align(datetime.now(UTC)) + found.interval if end is None else _border(end, whole=True)
+    first = _row(last, period) - (_ROWS - 1) * period if start is None else _border(start)
+    if (last - first) // found.interval > _MOST:
+        message = f"that is more than {_MOST} slots of {found.interval}; choose --start and --end closer together"
+        raise Failure(message, Exit.USAGE)
+    return first, last
 
 
 def _border(moment: datetime | date, *, whole: bool = False) -> datetime:

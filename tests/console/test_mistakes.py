@@ -88,6 +88,8 @@ def test_no_schema(topiq: Topiq, command: str) -> None:
         ("sqlite://", "a database in memory ends with the command; name a file"),
         ("sqlite:///:memory:", "a database in memory ends with the command; name a file"),
         ("   ", "no database: pass --url"),
+        ("sqlite:///\udcff.db", "the URL must be valid Unicode"),
+        ("sqlite:///b.db?timeout=abc", "the URL's options can't be read: could not convert string to float: 'abc'"),
     ],
 )
 def test_a_url_that_names_no_database(url: str, reason: str) -> None:

@@ -102,6 +102,8 @@ def test_big_purges_come_in_chunks_and_tell_how_far_they_are(
         ((), "say how far: --before TIME or --last SEQUENCE"),
         (("--before", "yesterday"), "'yesterday' is no time"),
         (("--before", "2020-13-01"), "'2020-13-01' is no time"),
+        (("--before", "0001-01-01"), "nothing lies before 0001-01-01"),
+        (("--before", "0001-01-01T00:00"), "nothing lies before 0001-01-01 00:00:00"),
         (("--last", "x"), "'x' is no sequence"),
         (("--before", "now", "--state", "ACTIVE"), "'ACTIVE' is none of READY"),
     ],

@@ -122,6 +122,8 @@ def test_a_dash_means_the_standard_input(topiq: Topiq) -> None:
     ("line", "reason"),
     [
         ("{", "Expecting property name"),
+        ("[" * 100_000, "it is nested too deeply"),
+        ('{"identifier": "a", "input": ' + "[" * 100_000, "it is nested too deeply"),
         ("[]", "a task is an object or an identifier, not []"),
         ('{"input": "x"}', "a task needs an identifier"),
         ('{"identifier": ""}', "identifier must not be empty or blank"),

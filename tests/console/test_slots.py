@@ -129,3 +129,18 @@ def test_mistakes_are_told(topiq: Topiq, backend: Backend, repository: TaskRepos
     assert topiq.fails("slots", "topic", "--start", "never")[0] == 2
     code, line = topiq.fails("slots", "topic", "--start", "2026-11-02", "--end", "2026-11-01T00:00")
     assert (code, line.startswith("end must not lie before start")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "chosen", [("--start", "2026-11-01", "--end", "9999-12-31"), ("--end", "9999-12-31"), ("--end", "0001-01-03")]
+)
+def test_there_are_no_slots_beyond_the_calendar(
+    topiq: Topiq, backend: Backend, repository: TaskRepository[Any], topic: str, chosen: tuple[str, ...]
+) -> None:
+    """Nor rows of them."""
+    with backend.begin() as tx:
+        TimeSlots(repository, topic, timedelta(days=1)).cover(tx, NIGHT, NIGHT + timedelta(days=1))
+    assert topiq.fails("slots", "topic", *chosen) == (
+        2,
+        "that reaches beyond the years 1 to 9999; choose --start and --end well between them",
+    )

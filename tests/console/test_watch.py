@@ -118,6 +118,9 @@ def test_wrong_arguments_are_told(topiq: Topiq) -> None:
     """A window must have a length, an interval be one."""
     assert topiq.fails("watch", "--window", "0s") == (2, "the window must be longer than nothing")
     assert topiq.fails("watch", "--interval", "often")[0] == 2
+    for option in ("--window", "--interval", "--timeout"):
+        code, line = topiq.fails("watch", "--samples", 2, option, "99999999d")
+        assert (code, line.endswith("'99999999d' is too long a time; a hundred years are the most")) == (2, True)
 
 
 def sample(topics: int, owners: int) -> Sample:
