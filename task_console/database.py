@@ -31,6 +31,7 @@ __all__ = ["Database", "answering", "parsed_url"]
 _CONNECT_SECONDS = 10
 _EXTRAS = {"psycopg": "postgresql", "oracledb": "oracle"}
 _OWN_DRIVER = ("postgresql", "sqlite")
+_NEARLY = {"postgres": "postgresql", "pgsql": "postgresql", "pg": "postgresql", "sqlite3": "sqlite"}
 _MEMORY = (None, "", ":memory:")
 _BUSY = ("locked", "busy")
 _NOT_OPENED = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB)
@@ -151,9 +152,13 @@ def parsed_url(url: str | None) -> URL:
     try:
         database = dialect_named(parsed.get_backend_name()).name
     except InvalidTaskError as error:
-        raise Failure(str(error), Exit.USAGE) from error
+        raise Failure(_unknown(parsed.get_backend_name()) or str(error), Exit.USAGE) from error
     if database != "sqlite" and _spilt(parsed):
         raise Failure(_unreadable(url.strip()), Exit.USAGE)
+    if database == "sqlite" and parsed.host:
+        path = f"{parsed.host}/{parsed.database}" if parsed.database else parsed.host
+        message = f"a file has three slashes before it; write sqlite:///{path}"
+        raise Failure(message, Exit.USAGE)
     if database == "sqlite" and parsed.database in _MEMORY:
         message = "a database in memory ends with the command; name a file, for example sqlite:///topiq.db"
         raise Failure(message, Exit.USAGE)
@@ -227,6 +232,15 @@ def _spilt(url: URL) -> bool:
     if url.username is None:
         shown += [str(part) for item in url.query.items() for part in item]
     return any("@" in part for part in shown)
+
+
+def _unknown(name: str) -> str | None:
+    """Answer a name that is nearly a database's."""
+    meant = _NEARLY.get(name.lower(), name.lower())
+    try:
+        return f"there is no repository for {name!r}; write {dialect_named(meant).name}://..."
+    except InvalidTaskError:
+        return None
 
 
 def _unreadable(url: str) -> str:
