@@ -13,9 +13,10 @@ from task_processor.detached.errand import Errand
 from task_processor.detached.exit import DetachedExit
 from task_processor.detached.folder import detached_owner
 
-from .database import Database, parsed_url
+from .database import Database
 from .errors import Failure
 from .logs import set_up_logs
+from .urls import parsed_url
 
 if TYPE_CHECKING:
     from sqlalchemy import URL

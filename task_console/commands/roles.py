@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from task_console.database import answering, parsed_url
+from task_console.database import answering
 from task_console.options import json_option, url_option
 from task_console.render import Output
+from task_console.urls import parsed_url
 from task_sql import schema as tables
 from task_sql.schema.scripts import DATABASES
 

@@ -8,10 +8,11 @@ import click
 
 from task_api import Counting, SchemaError
 from task_console.commands.roles import roles
-from task_console.database import Database, parsed_url
+from task_console.database import Database
 from task_console.errors import other_schema
 from task_console.options import connected, json_option, url_option, yes_option
 from task_console.render import Output
+from task_console.urls import parsed_url
 from task_sql import schema as tables
 from task_sql.schema.scripts import DATABASES
 

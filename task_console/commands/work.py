@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from task_console.database import Database, answering, parsed_url
+from task_console.database import Database, answering
 from task_console.loading import load, made
 from task_console.logs import LEVELS, set_up_logs
 from task_console.options import DURATION, json_option, url_option
+from task_console.urls import parsed_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import event, text
 
 import task_sql
-from task_console.database import Database, parsed_url
+from task_console.database import Database
 from task_console.errors import Exit, Failure
 from task_console.redaction import redacted
+from task_console.urls import parsed_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
