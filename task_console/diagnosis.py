@@ -11,6 +11,7 @@ from task_api import TaskState
 from . import queries
 from .moments import ago, shown
 from .sample import owners_of
+from .words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -156,10 +157,9 @@ def _blocked(facts: _Facts) -> Iterator[Finding]:
         if not blocked:
             continue
         everything = len(blocked) == len(facts.ready)
-        share = "All" if everything else f"{len(blocked)} of the"
         example = blocked[0]
         message = (
-            f"{share} {len(facts.ready)} READY tasks looked at share their identifier with {states}, as"
+            f"{_share(len(blocked), len(facts.ready))} identifier with {states}, as"
             f" {example.sequence} ({example.identifier}) does with {getattr(example, attribute)}."
             f" Workers that poll with {condition} leave them."
         )
@@ -173,11 +173,11 @@ def _held(facts: _Facts) -> Iterator[Finding]:
             continue
         since = "" if owner.longest is None else f", the longest for {ago(owner.longest)}"
         if owner.alive:
-            message = f"{owner.owner} holds {owner.active} tasks{since}, and is alive."
+            message = f"{owner.owner} holds {counted(owner.active, 'task')}{since}, and is alive."
             yield Finding("held", message, f"topiq list {facts.topic} --state ACTIVE", blocking=False)
             continue
         silence = "not registered" if owner.silent is None else f"silent for {ago(owner.silent)}"
-        message = f"{owner.owner} holds {owner.active} tasks{since}, and is dead: {silence}."
+        message = f"{owner.owner} holds {counted(owner.active, 'task')}{since}, and is dead: {silence}."
         advice = f"topiq release {facts.topic} --owner '{owner.owner}'"
         yield Finding("held-by-dead-owner", message, advice)
     if facts.ended_leases:
@@ -199,7 +199,7 @@ def _pinned(facts: _Facts) -> Iterator[Finding]:
     for pin in facts.pins:
         since = "" if pin.seconds is None else f" for {ago(timedelta(seconds=pin.seconds))}"
         message = (
-            f"{pin.what} has kept old row versions from being removed{since}, {pin.age} transactions long"
+            f"{pin.what} has kept old row versions from being removed{since}, {counted(pin.age, 'transaction')} long"
             f" ({pin.detail}): polls get slower and slower."
         )
         yield Finding(
@@ -212,7 +212,9 @@ def _pinned(facts: _Facts) -> Iterator[Finding]:
 
 def _nothing_found(facts: _Facts) -> Iterator[Finding]:
     if facts.decided:
-        message = f"It is running: {facts.decided} tasks were decided in the last {ago(LATELY)}."
+        message = (
+            f"It is running: {counted(facts.decided, 'task was', 'tasks were')} decided in the last {ago(LATELY)}."
+        )
         yield Finding("running", message, blocking=False)
         return
     alive = ", ".join(owner.owner for owner in facts.owners if owner.alive)
@@ -231,4 +233,12 @@ _QUESTIONS = (_paused, _nobody, _nothing_ready, _due, _blocked, _held, _left, _p
 
 
 def _tasks(number: int) -> str:
-    return "1 task is" if number == 1 else f"{number} tasks are"
+    return counted(number, "task is", "tasks are")
+
+
+def _share(number: int, total: int) -> str:
+    """Return how many of the READY tasks are meant, up to their."""
+    if total == 1:
+        return "The one READY task shares its"
+    share = "All" if number == total else f"{number} of the"
+    return f"{share} {total} READY tasks looked at {'shares its' if number == 1 else 'share their'}"

@@ -11,6 +11,7 @@ from task_console.moments import ago, shown
 from task_console.options import DURATION, connected
 from task_console.render import FLEXIBLE, RIGHT
 from task_console.sample import owners_of
+from task_console.words import counted
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -43,7 +44,8 @@ def owners(timeout: timedelta, forget: timedelta | None, database: Database, out
     """
     if forget is not None:
         with database.write() as tx:
-            output.note(f"{database.repository.purge_owners(tx, forget)} owners are forgotten")
+            forgotten = database.repository.purge_owners(tx, forget)
+        output.note(counted(forgotten, "owner is forgotten", "owners are forgotten"))
     with database.read() as tx:
         found = owners_of(tx, timeout)
     output.rows(
@@ -68,7 +70,7 @@ def expire(timeout: timedelta, database: Database, output: Output) -> None:
     """
     with database.write() as tx:
         number = database.repository.expire(tx, timeout)
-    output.answer({"expired": number}, f"{number} tasks are EXPIRED")
+    output.answer({"expired": number}, counted(number, "task is EXPIRED", "tasks are EXPIRED"))
 
 
 def _row(one: OwnerSample) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from task_api import FINISHED, INCEPTION, MAX_SEQUENCE, Counting, TaskState
 from task_console import queries
 from task_console.options import MOMENT, SEQUENCE, EnumType, connected, topic_argument, yes_option
 from task_console.progress import progress
+from task_console.words import counted
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -77,11 +78,13 @@ def purge(
         output.answer({"found": 0, "purged": 0}, f"{topic} has no such tasks")
         return
     parts = ", ".join(f"{number} {state.name}" for state, number in found.items())
-    output.note(f"{total} tasks of {topic}, up to sequence {until}: {parts}")
-    output.confirm(f"Delete these {total} tasks for good?", yes=yes)
+    output.note(f"{counted(total, 'task')} of {topic}, up to sequence {until}: {parts}")
+    output.confirm(f"Delete {'it' if total == 1 else f'these {total} tasks'} for good?", yes=yes)
     purged = _purge(topic, chosen, until=until, chunk=chunk, total=total, database=database, output=output)
-    left = f"; {total - purged} were locked or changed meanwhile" if purged < total else ""
-    output.answer({"found": total, "purged": purged}, f"{purged} tasks of {topic} are deleted{left}")
+    said = counted(purged, f"task of {topic} is deleted", f"tasks of {topic} are deleted")
+    if purged < total:
+        said += f"; {counted(total - purged, 'was', 'were')} locked or changed meanwhile"
+    output.answer({"found": total, "purged": purged}, said)
 
 
 def _purge(

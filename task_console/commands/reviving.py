@@ -9,6 +9,7 @@ import click
 from task_api import INCEPTION, MAX_SEQUENCE, REVIVABLE, Counting, Revivification, TaskResult, TaskState
 from task_console.options import SEQUENCE, EnumType, bounds, connected, topic_argument
 from task_console.progress import progress
+from task_console.words import counted
 
 if TYPE_CHECKING:
     from task_console.database import Database
@@ -66,7 +67,8 @@ def revive(
         return
     assert state is not None  # noqa: S101 - told by _named
     revived = _revive_state(topic, state, how, within=_bounds(first, last), size=size, database=database, output=output)
-    output.answer({"revived": revived}, f"{revived} {state.name} tasks of {topic} are revived")
+    one, many = f"{state.name} task of {topic} is revived", f"{state.name} tasks of {topic} are revived"
+    output.answer({"revived": revived}, counted(revived, one, many))
 
 
 def _revive_state(
@@ -139,7 +141,8 @@ def reassign(
             assert state is not None  # noqa: S101 - told by _named
             low, high = _bounds(first, last)
             number = repository.reassign_all(tx, topic, state, result, first=low, last=high, message=message)
-    output.answer({"reassigned": number}, f"{number} tasks of {topic} are now {result.state.name}")
+    said = counted(number, f"task of {topic} is", f"tasks of {topic} are")
+    output.answer({"reassigned": number}, f"{said} now {result.state.name}")
 
 
 def _named(sequences: tuple[int, ...], state: TaskState | None, *more: int | None) -> bool:

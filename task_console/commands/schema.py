@@ -13,6 +13,7 @@ from task_console.errors import other_schema
 from task_console.options import connected, json_option, url_option, yes_option
 from task_console.render import Output
 from task_console.urls import parsed_url
+from task_console.words import counted
 from task_sql import schema as tables
 from task_sql.schema.scripts import DATABASES
 
@@ -140,7 +141,7 @@ def uninstall(*, yes: bool, database: Database, output: Output) -> None:
     Shows how many tasks that are and asks, unless --yes. JSON: {tasks}, null if they could not be counted.
     """
     tasks = _count(database)
-    what = "tasks that can't be counted" if tasks is None else f"{tasks} tasks"
+    what = "tasks that can't be counted" if tasks is None else counted(tasks, "task")
     output.note(f"the schema in {database} holds {what}")
     output.confirm("Remove it with everything in it?", yes=yes)
     with database.engine.begin() as tx:

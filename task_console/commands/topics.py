@@ -9,6 +9,7 @@ import click
 from task_api import Counting
 from task_console.options import connected, topic_argument, yes_option
 from task_console.render import FLEXIBLE
+from task_console.words import counted
 
 if TYPE_CHECKING:
     from task_console.database import Database
@@ -71,11 +72,13 @@ def destroy(topic: str, *, yes: bool, database: Database, output: Output) -> Non
         counts = database.repository.count(tx, counting=Counting(topic=topic))[topic]
     tasks = sum(summary.count for summary in counts.values())
     states = ", ".join(f"{summary.count} {state.name}" for state, summary in sorted(counts.items()))
-    output.note(f"{topic} has {tasks} tasks{': ' + states if states else ''}")
-    output.confirm(f"Delete {topic} and its {tasks} tasks?", yes=yes)
+    number = counted(tasks, "task")
+    output.note(f"{topic} has {number}{': ' + states if states else ''}")
+    output.confirm(f"Delete {topic} and its {number}?", yes=yes)
     with database.write() as tx:
         database.repository.destroy(tx, topic)
-    output.answer({"topic": topic, "tasks": tasks}, f"{topic} is destroyed, {tasks} tasks are deleted")
+    said = counted(tasks, "task is deleted", "tasks are deleted")
+    output.answer({"topic": topic, "tasks": tasks}, f"{topic} is destroyed, {said}")
 
 
 @click.command()

@@ -18,6 +18,7 @@ from task_console.moments import ago, shown
 from task_console.options import DURATION, connected
 from task_console.render import FLEXIBLE, RIGHT, as_json, plain, table
 from task_console.sample import OPEN, take
+from task_console.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -134,9 +135,9 @@ def _view(look: Sample, database: str, console: Console) -> Group:
     title = Text.assemble(("topiq watch", "bold"), f"  {shown(look.moment)} UTC  ", (database, "dim"))
     title.no_wrap, title.overflow = True, "ellipsis"
     hidden = (
-        _more(len(look.topics) - len(topics), "topics"),
-        _more(len(owners) - len(shown_owners), "owners"),
-        _more(len(look.owners) - len(owners), "silent ones that hold nothing"),
+        _more(len(look.topics) - len(topics), "topic", "topics"),
+        _more(len(owners) - len(shown_owners), "owner", "owners"),
+        _more(len(look.owners) - len(owners), "silent one that holds nothing", "silent ones that hold nothing"),
     )
     note = Text("  ".join(part for part in hidden if part) or "Ctrl-C ends", "dim", no_wrap=True)
     return Group(
@@ -224,5 +225,5 @@ def _depth(one: TopicSample) -> int:
     return one.counts[TaskState.READY] + one.counts[TaskState.ACTIVE]
 
 
-def _more(number: int, what: str) -> str:
-    return f"and {number} more {what}" if number else ""
+def _more(number: int, one: str, many: str) -> str:
+    return f"and {counted(number, f'more {one}', f'more {many}')}" if number else ""

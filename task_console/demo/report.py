@@ -76,7 +76,9 @@ def summary(outcome: Outcome, width: int | None) -> Iterator[RenderableType]:
         f" {rate:,.0f} per second, in one process."
     )
     agreed = "each exactly once." if outcome.effects == outcome.invoiced else "THEY DIFFER."
-    yield f"{outcome.invoiced:,} invoices succeeded and {outcome.effects:,} were written: {agreed}"
+    invoices = "invoice" if outcome.invoiced == 1 else "invoices"
+    were = "was" if outcome.effects == 1 else "were"
+    yield f"{outcome.invoiced:,} {invoices} succeeded and {outcome.effects:,} {were} written: {agreed}"
 
 
 def as_value(outcome: Outcome) -> dict[str, Any]:

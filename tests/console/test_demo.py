@@ -90,7 +90,7 @@ def test_demo_keeps_the_database_that_it_was_told_to_keep(folder: Path) -> None:
     for command in (["count"], ["list", "invoices", "--state", "FAILED"], ["explain", "invoices"]):
         assert invoke(*command, url=f"sqlite:///{path}").exit_code == 0
     revived = invoke("revive", "invoices", "--state", "FAILED", url=f"sqlite:///{path}")
-    assert revived.stdout == "1 FAILED tasks of invoices are revived\n"
+    assert revived.stdout == "1 FAILED task of invoices is revived\n"
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM task").fetchone() == (sum(expected(60).values()),)
 
@@ -99,7 +99,7 @@ def test_demo_runs_with_a_single_order(folder: Path) -> None:
     """One is enough."""
     result = invoke("demo", "--tasks", 1)
     assert result.exit_code == 0, result.output
-    assert "1 invoices succeeded and 1 were written" in result.stdout
+    assert "1 invoice succeeded and 1 was written" in result.stdout
     assert list(folder.iterdir()) == []
 
 

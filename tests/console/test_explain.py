@@ -94,7 +94,7 @@ def test_siblings_that_are_active(topiq: Topiq, backend: Backend, repository: Ta
     poll(backend, repository, topic)
     assert causes(topiq) == ["blocked-by-active"]
     finding = found(topiq)["blocked-by-active"]
-    assert "All 1 READY tasks looked at share their identifier with an ACTIVE task" in finding["message"]
+    assert "The one READY task shares its identifier with an ACTIVE task" in finding["message"]
     assert f"as {second.sequence} (a) does with {first.sequence}" in finding["message"]
     assert finding["advice"] == f"topiq show topic {first.sequence}"
     push(backend, repository, topic, "b")
@@ -133,7 +133,7 @@ def test_tasks_of_a_dead_owner(topiq: Topiq, backend: Backend, repository: TaskR
     backend.age_owner("dead", 600)
     assert causes(topiq) == ["nothing-ready", "held-by-dead-owner"]
     finding = found(topiq)["held-by-dead-owner"]
-    assert finding["message"].startswith("dead holds 1 tasks, the longest for ")
+    assert finding["message"].startswith("dead holds 1 task, the longest for ")
     assert "and is dead: silent for 10 min " in finding["message"]
     assert finding["advice"] == "topiq release topic --owner 'dead'"
     topiq("release", topic, "--owner", "dead")
@@ -171,7 +171,7 @@ def test_tasks_of_a_living_owner(topiq: Topiq, backend: Backend, repository: Tas
     push(backend, repository, topic, "a", "b")
     poll(backend, repository, topic)
     assert causes(topiq) == []
-    assert found(topiq)["held"]["message"].startswith("me holds 1 tasks, the longest for ")
+    assert found(topiq)["held"]["message"].startswith("me holds 1 task, the longest for ")
 
 
 def test_a_lease_that_ended(topiq: Topiq, backend: Backend, repository: TaskRepository[Any], topic: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.backends.steps import poll, push
+from tests.console.calls import invoke
 
 if TYPE_CHECKING:
     from task_api import TaskRepository
@@ -63,6 +64,7 @@ def test_silent_owners_are_forgotten_when_no_task_names_them(topiq: Topiq, backe
     """One that holds tasks is kept, however silent it is."""
     backend.repository("idle")
     backend.age_owner("idle", 600)
+    assert invoke("owners", "--forget", "5m", url=topiq.url).stderr == "1 owner is forgotten\n"
     assert [owner["owner"] for owner in topiq.json("owners", "--forget", "5m")] == ["dead", "me"]
 
 

@@ -30,7 +30,7 @@ def test_purge_leaves_locked_tasks_and_says_so(
     other = backend.open()
     other.execute(text("SELECT 1 FROM task WHERE sequence = :one FOR UPDATE"), {"one": tasks[0].sequence})
     said = topiq("purge", topic, "--before", "now", "--yes", "--chunk", 2)
-    assert said == "2 tasks of topic are deleted; 1 were locked or changed meanwhile\n"
+    assert said == "2 tasks of topic are deleted; 1 was locked or changed meanwhile\n"
 
 
 def test_explain_names_a_transaction_that_keeps_old_row_versions(

@@ -111,7 +111,7 @@ def test_reassign_gives_another_result(
     """Named tasks or a whole state; a reason is kept with the output."""
     one = failed[0].sequence
     said = topiq("reassign", "topic", one, "--to", "success", "--message", "done by hand")
-    assert said == "1 tasks of topic are now SUCCEEDED\n"
+    assert said == "1 task of topic is now SUCCEEDED\n"
     output = info(backend, repository, "topic", failed[0]).output
     assert output is not None
     assert output.startswith("it broke")

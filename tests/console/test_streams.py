@@ -54,7 +54,7 @@ def test_what_is_said_beside_the_answer_is_no_matter(topiq: Topiq) -> None:
     topiq("push", "orders", "a", "--suspended")
     chosen = ("--before", "now", "--state", "SUSPENDED", "--yes")
     result = call(topiq, "purge", "orders", *chosen, redirected="2> /dev/full")
-    assert (result.returncode, result.stdout) == (0, b"1 tasks of orders are deleted\n")
+    assert (result.returncode, result.stdout) == (0, b"1 task of orders is deleted\n")
 
 
 def test_a_closed_input_holds_no_tasks(topiq: Topiq) -> None:

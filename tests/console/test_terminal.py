@@ -106,4 +106,4 @@ def test_a_question_is_asked_at_the_terminal(topiq: Topiq, topic: str) -> None:
     topiq("push", topic, "a", "--suspended")
     written = shown(80, topiq.url, "purge", topic, "--before", "now", "--state", "SUSPENDED", "--yes")
     assert "deleting" in written
-    assert lines(written)[-1] == "1 tasks of topic are deleted"
+    assert lines(written)[-1] == "1 task of topic is deleted"

@@ -183,5 +183,5 @@ def test_the_live_view_shows_the_deepest_topics_first_when_not_all_fit() -> None
 def test_the_live_view_says_who_is_dead() -> None:
     """A dead owner that holds nothing is only counted; nobody at all is told."""
     lines = drawn(sample(1, 3), 80, 24)
-    assert "and 1 more silent ones that hold nothing" in lines[-1]
+    assert "and 1 more silent one that holds nothing" in lines[-1]
     assert any("no owner is alive or holds a task" in line for line in drawn(sample(1, 0), 80, 24))
