@@ -53,7 +53,9 @@ _COLUMNS: Final = ("start", "end", "failures", "message", "holder", "creator", "
 @topic_argument
 @click.option("--start", type=MOMENT, help="From the slot on that this time lies in: 2026-11-01, or 7d for a week ago.")
 @click.option(
-    "--end", type=MOMENT, help="Before the slot that this time lies in; a date means its end. By default now."
+    "--end",
+    type=MOMENT,
+    help="Before the slot that this time lies in; a date means its end. By default now.",
 )
 @connected
 def slots(
@@ -86,7 +88,7 @@ def _window(
     found: TimeSlots[Any], start: datetime | date | None, end: datetime | date | None, period: timedelta
 ) -> tuple[datetime, datetime]:
     """Return from where to where slots are shown."""
-    last = found.align(datetime.now(UTC)) + found.interval if end is None else _border(end, whole=True)
+    last = found.align(datetime.now(UTC) if end is None else _border(end, whole=True))
     first = _row(last, period) - (_ROWS - 1) * period if start is None else _border(start)
     if (last - first) // found.interval > _MOST:
         message = f"that is more than {_MOST} slots of {found.interval}; choose --start and --end closer together"

@@ -82,18 +82,29 @@ def test_a_date_is_a_whole_day(topiq: Topiq) -> None:
 def test_without_a_start_the_last_rows_are_shown(
     topiq: Topiq, backend: Backend, repository: TaskRepository[Any], topic: str
 ) -> None:
-    """Up to the present slot, from the first one on that was created."""
+    """Before the slot that runs, from the first one on that was created."""
     days = TimeSlots(repository, topic, timedelta(days=1))
     now = datetime.now(UTC)
     with backend.begin() as tx:
-        days.cover(tx, now - timedelta(days=3), now - timedelta(days=1))
-        days.cover(tx, now, now + timedelta(days=9))
+        days.cover(tx, now - timedelta(days=4), now - timedelta(days=2))
+        days.cover(tx, now - timedelta(days=1), now + timedelta(days=9))
     found = topiq.json("slots", "topic")
     assert [slot["state"] for slot in found["slots"]] == ["open", "open", "missing", "open"]
-    assert found["end"] == (days.align(now) + timedelta(days=1)).isoformat()
+    assert found["end"] == days.align(now).isoformat()
     said = topiq("slots", "topic").splitlines()
     assert said[-1] == "# done 0   - skipped 0   . open 3   > held 0   ! failed 0   ? missing 1"
     assert "".join(line[18:].strip() for line in said[:-1]) == "..?."
+
+
+def test_nothing_is_missing_of_what_is_covered_until_now(
+    topiq: Topiq, backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """The slot that runs is not to be done yet (S3-17)."""
+    now = datetime.now(UTC)
+    with backend.begin() as tx:
+        TimeSlots(repository, topic, timedelta(days=1)).cover(tx, now - timedelta(days=3), now)
+    counts = topiq.json("slots", "topic")["counts"]
+    assert (counts["open"], counts["missing"]) == (3, 0)
 
 
 @pytest.mark.parametrize(
