@@ -39,7 +39,11 @@ def run_errand(errand: Errand, repository: TaskRepository[T], dispatcher: TaskDi
     Nothing is imported and nothing done before the task is the process's own.
     """
     sent = Task(errand.sequence, errand.identifier, token=errand.token)
-    DetachedProcess.own(errand, repository.owner).write(errand.lock)
+    try:
+        DetachedProcess.own(errand, repository.owner).write(errand.lock)
+    except OSError:
+        LOGGER.exception("the process can't describe itself")
+        return DetachedExit.UNREACHABLE
     # Processes that the work leaves behind are none of those that are counted.
     os.register_at_fork(after_in_child=lambda: _close(errand.lock))
     try:

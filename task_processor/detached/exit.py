@@ -21,6 +21,6 @@ class DetachedExit(IntEnum):
     BAD_FUNCTION = 104
     """The function could not be found; the task has failed and says why."""
     UNREACHABLE = 105
-    """The database was away at the start; nothing was done."""
+    """The database was away at the start, or the disk full; nothing was done."""
     STOPPED = 106
     """The process was asked to stop and gave its task back."""

@@ -160,20 +160,15 @@ class _DetachedHandler:
         if task.claim is not Claim.COMMITTED:
             message = "a detached process can only take over what others can see: use Claim.COMMITTED"
             raise UnavailableError(message)
-        lock = self._folder.reserve(self._topic, task, self._limit)
-        if lock is None:
-            message = f"no room for {task}: {self._limit} detached processes run already"
-            raise UnavailableError(message)
         log = self._folder.log(self._topic, task.sequence)
-        begin = log.stat().st_size if log.exists() else 0
-        answer, told = os.pipe()
-        with os.fdopen(answer, "rb", buffering=0) as stream:
-            try:
-                process = self._spawn(task, log, lock, told)
-            finally:
-                # From here on they are the process's alone.
-                os.close(lock)
-                os.close(told)
+        try:
+            begin = log.stat().st_size if log.exists() else 0
+            process, stream = self._launch(task, log)
+        except OSError as error:
+            # A lack of files, disk or processes on this machine, which is no fault of the task.
+            message = f"no process can be started: {error}"
+            raise UnavailableError(message) from error
+        with stream:
             taken = _heard(stream, self._patience)
         if not taken:
             self._judge(task, _end(process, self._patience if taken is False else timedelta()), log, begin)
@@ -181,6 +176,26 @@ class _DetachedHandler:
         # Waits for its end, so that nothing is left of it then.
         name = f"task-detached-{task.sequence}"
         threading.Thread(target=_reap, args=(process, task), name=name, daemon=True).start()
+
+    def _launch(self, task: Task, log: Path) -> "tuple[subprocess.Popen[bytes], io.FileIO]":
+        """Start a process, and return it along with what it will answer in."""
+        lock = self._folder.reserve(self._topic, task, self._limit)
+        if lock is None:
+            message = f"no room for {task}: {self._limit} detached processes run already"
+            raise UnavailableError(message)
+        try:
+            answer, told = os.pipe()
+            stream = io.FileIO(answer)
+            try:
+                return self._spawn(task, log, lock, told), stream
+            except BaseException:
+                stream.close()
+                raise
+            finally:
+                os.close(told)
+        finally:
+            # From here on they are the process's alone.
+            os.close(lock)
 
     def _spawn(self, task: Task, log: Path, lock: int, told: int) -> "subprocess.Popen[bytes]":
         errand = Errand(
@@ -193,19 +208,15 @@ class _DetachedHandler:
             answer=told,
             **self._settings,
         )
-        try:
-            with log.open("ab") as output:
-                process = subprocess.Popen(  # noqa: S603 - our own program
-                    [sys.executable, *_PROGRAM, log.stem],
-                    stdin=subprocess.PIPE,
-                    stdout=output,
-                    stderr=output,
-                    pass_fds=(lock, told),
-                    start_new_session=True,
-                )
-        except OSError as error:
-            message = f"no process can be started: {error}"
-            raise UnavailableError(message) from error
+        with log.open("ab") as output:
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, *_PROGRAM, log.stem],
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                pass_fds=(lock, told),
+                start_new_session=True,
+            )
         assert process.stdin is not None  # noqa: S101 - for the type checker
         # One that is dead already is found out by its missing answer.
         with suppress(BrokenPipeError), process.stdin as stdin:

@@ -6,6 +6,7 @@ that the system gave to another process is never taken for it. Looking and start
 looks stands in the way of one who starts.
 """
 
+import errno
 import json
 import os
 import secrets
@@ -103,7 +104,9 @@ class DetachedProcess:
     def write(self, file: int) -> None:
         """Store the description in the file that the process has locked."""
         fields = {**asdict(self), "started": self.started.isoformat(), "log": str(self.log)}
-        os.pwrite(file, json.dumps(fields).encode(), 0)
+        text = json.dumps(fields).encode()
+        if os.pwrite(file, text, 0) < len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     @classmethod
     def read(cls, file: int) -> Self | None:
@@ -170,13 +173,17 @@ class DetachedFolder:
                 return None
             name = f"{_stem(topic, task.sequence)}.{task.token}.{secrets.token_hex(4)}{_RUNNING}"
             file = os.open(self.path / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-            try_lock(file)
+            try:
+                try_lock(file)
+            except BaseException:
+                os.close(file)
+                raise
             return file
 
     def _scan(self) -> list[DetachedProcess | None]:
         """Describe what runs, and remove what the dead left."""
         found = list[DetachedProcess | None]()
-        for path in self.path.glob(f"*{_RUNNING}"):
+        for path in [path for path in self.path.iterdir() if path.suffix == _RUNNING]:
             file = os.open(path, os.O_RDWR)
             try:
                 if try_lock(file):

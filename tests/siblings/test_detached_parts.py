@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,15 +18,17 @@ from sqlalchemy import make_url
 
 from task_api import OWNER_LENGTH, Claim, InvalidTaskError, Task, TaskDecision, TaskRepository, TaskState
 from task_processor import RetryPolicy
+from task_processor.detached.child import run_errand
 from task_processor.detached.errand import Errand, packed, unpacked
+from task_processor.detached.exit import DetachedExit
 from task_processor.detached.factory import DetachedTaskHandlerFactory
 from task_processor.detached.folder import DetachedFolder, DetachedProcess, detached_log, detached_owner
-from task_processor.handler import HandedOverError
-from tests.backends.steps import info, push
+from task_processor.handler import HandedOverError, UnavailableError
+from tests.backends.steps import info, poll, push
 from tests.processor.support import PlainHandler, Recorder, Shaky, running
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tests.backends import Backend
 
@@ -103,26 +107,31 @@ def test_a_policy_is_sent_without_the_state_of_chance() -> None:
     assert unpacked(str(packed(RetryPolicy(5, chance=float)))).chance is float
 
 
+def errand(**fields: Any) -> Errand:
+    """What a process is to do."""
+    given: dict[str, Any] = {
+        "url": "",
+        "topic": "topic",
+        "sequence": 7,
+        "identifier": "export",
+        "token": 1,
+        "function": "jobs:export",
+        "paths": [],
+        "folder": "/logs",
+        "lock": 0,
+        "answer": 0,
+        "heartbeat": 1.0,
+        "expiry": 2.0,
+        "grace": 1.0,
+        "lease": None,
+        "retry": None,
+    }
+    return Errand(**{**given, **fields})
+
+
 def process(**fields: Any) -> DetachedProcess:
     """A description of the present process."""
-    errand: Any = Errand(
-        url="",
-        topic="topic",
-        sequence=7,
-        identifier="export",
-        token=1,
-        function="jobs:export",
-        paths=[],
-        folder="/logs",
-        lock=0,
-        answer=0,
-        heartbeat=1.0,
-        expiry=2.0,
-        grace=1.0,
-        lease=None,
-        retry=None,
-    )
-    own = DetachedProcess.own(errand, "owner")
+    own = DetachedProcess.own(errand(), "owner")
     return DetachedProcess(**{**{name: getattr(own, name) for name in own.__slots__}, **fields})
 
 
@@ -187,6 +196,56 @@ def test_the_log_of_a_task_is_told_by_its_owner(tmp_path: Path) -> None:
     deep = detached_owner(Path("/" + "deep/" * 100))
     assert len(deep) <= OWNER_LENGTH
     assert detached_log(deep, "topic", 17) is None
+
+
+@contextmanager
+def few_files(number: int) -> Iterator[None]:
+    """Let the present process open no more files than so many."""
+    # Each takes the lowest number that is free, so that none is left below the last.
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(number + 1)]
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files[-1] + 1, limits[1]))
+    try:
+        for file in files[1:]:
+            os.close(file)
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        os.close(files[0])
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_lack_of_files_is_no_fault_of_the_task(tmp_path: Path, number: int) -> None:
+    """Wherever the files run out, the task is given back, and no room is taken."""
+    made = factory(tmp_path)
+    handler = made("topic")
+    with few_files(number), pytest.raises(UnavailableError, match=r"no process can be started: \[Errno 24\]"):
+        handler([Task(1, "a")], lambda _: True, lambda _: True)
+    assert made.folder.count() == 0
+
+
+@pytest.mark.kinds("driver")
+def test_a_full_disk_is_no_fault_of_the_task(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
+    """A process that can't say that it runs has not touched its task."""
+    push(backend, repository, topic, "a")
+    [task] = poll(backend, repository, topic)
+    full = os.open("/dev/full", os.O_RDWR)
+    try:
+        sent = errand(sequence=task.sequence, token=task.token, lock=full)
+        assert (
+            run_errand(sent, backend.repository("process", register=False), backend.begin) is DetachedExit.UNREACHABLE
+        )
+    finally:
+        os.close(full)
+    found = info(backend, repository, topic, task)
+    assert (found.state, found.owner, found.token) == (TaskState.ACTIVE, "me", task.token)
+
+
+def test_a_description_that_is_cut_short_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that has room for some of it."""
+    monkeypatch.setattr("os.pwrite", lambda _file, data, _place: len(data) - 1)
+    with pytest.raises(OSError, match="No space left"):
+        process().write(0)
 
 
 @pytest.mark.kinds("driver")
