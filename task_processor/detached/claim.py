@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 _DECIDED: Final = (TaskState.FAILED, TaskState.SUSPENDED, TaskState.FILTERED, TaskState.SUCCEEDED)
 _DONE: Final = (TaskState.FILTERED, TaskState.SUCCEEDED)
-_LOOK: Final = 1.0
+_LOOK: Final = timedelta(seconds=1)
 _FIRST_RETRY: Final = timedelta(milliseconds=100)
 _LAST_RETRY: Final = timedelta(seconds=10)
 
@@ -101,28 +101,40 @@ class DetachedClaim(Generic[T]):
         self.topic = topic
         self.task = task
         self._lease = lease
-        # Seldom enough for an input of any length, often enough for a short lease.
-        self._pause = _LOOK if lease is None else min(_LOOK, lease.total_seconds() / 4)
-        self._looked = time.monotonic()
+        self.pause = _LOOK if lease is None else min(_LOOK, lease / 4)
+        """How often to look: seldom enough for an input of any length, often enough for a short lease."""
         self.stopping = threading.Event()
         """Set when the work is to end early, for whatever reason."""
 
-    def beat(self) -> bool:
-        """Say that the process lives, extend its lease, and tell whether the task is still its own."""
+    def beat(self) -> None:
+        """Say that the process lives; nobody waits for a task here."""
         with self.dispatcher() as tx:
             try:
                 self.repository.heartbeat(tx)
             except UnknownOwnerError:
                 self.repository.register(tx)
-            return time.monotonic() < self._looked + self._pause or self._look(tx)
 
-    def _look(self, tx: T) -> bool:
-        if not self._is_own(info := self._info(tx), TaskState.ACTIVE):
+    def look(self) -> bool:
+        """Tell whether the task is still the process's own, and extend its lease, for which it may have to wait."""
+        with self.dispatcher() as tx:
+            info = self._info(tx)
+        if not self._is_own(info, TaskState.ACTIVE):
             return self._is_own(info, *_DECIDED)
-        if self._lease is not None:
-            self.repository.extend(tx, self.topic, [self.task], self._lease)
-        self._looked = time.monotonic()
+        if self._lease is None:
+            return True
+        try:
+            self._extend(self._lease)
+        except LostTaskError:
+            return self.decided()
         return True
+
+    def _extend(self, lease: timedelta) -> None:
+        with self.dispatcher() as tx:
+            begun = time.monotonic()
+            self.repository.extend(tx, self.topic, [self.task], lease)
+            if time.monotonic() - begun > self.pause.total_seconds():
+                # It waited for a transaction of the work, and the lease counts from before that.
+                self.repository.extend(tx, self.topic, [self.task], lease)
 
     def checkpoint(self, tx: T, text: str | None) -> None:
         """Replace the task's input."""

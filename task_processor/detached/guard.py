@@ -44,8 +44,12 @@ class Guard(Generic[T]):
         self._expiry = expiry.total_seconds()
         self._grace = grace.total_seconds()
         self._beaten = time.monotonic()
+        pause = max(heartbeat, claim.pause)
         job = Job("the heartbeat", heartbeat, self._beat, first=heartbeat)
         self._heart = Repeater("task-detached-heartbeat", [job])
+        # On a thread of its own, as it waits for transactions of the work that have the task locked.
+        job = Job("looking after the task", pause, self._look, first=pause)
+        self._eye = Repeater("task-detached-look", [job])
         self._watcher = threading.Thread(target=self._watch, name="task-detached-watch", daemon=True)
         self._inbox, self._outbox = os.pipe()
         self._masks = threading.local()
@@ -60,6 +64,7 @@ class Guard(Generic[T]):
             signal.signal(number, lambda *_: None)
         signal.set_wakeup_fd(self._outbox, warn_on_full_buffer=False)
         self._heart.start()
+        self._eye.start()
         self._watcher.start()
         return self
 
@@ -68,6 +73,7 @@ class Guard(Generic[T]):
     ) -> None:
         self._tell(_FINISHED)
         self._watcher.join()
+        self._eye.stop(_PATIENCE)
         self._heart.stop(_PATIENCE)
         # Whatever still keeps the process from ending can be ended.
         self._unhear()
@@ -77,9 +83,12 @@ class Guard(Generic[T]):
         self._working = False
 
     def _beat(self) -> None:
-        if not self._claim.beat():
-            self._tell(_LOST)
+        self._claim.beat()
         self._beaten = time.monotonic()
+
+    def _look(self) -> None:
+        if not self._claim.look():
+            self._tell(_LOST)
 
     def _watch(self) -> None:
         """Wait for a reason to stop, let the work end, and then end it."""

@@ -106,6 +106,17 @@ def greedy(task: Task, checkpoint: Checkpoint[Any]) -> str:
     return "taken"
 
 
+def locking(task: Task, checkpoint: Checkpoint[Any]) -> str:
+    """Have the task locked until the test lets it go, and then wait to be stopped."""
+    with checkpoint.begin() as tx:
+        checkpoint("half way", tx)
+        note(f"locked {task.identifier}")
+        while not gone_on():
+            time.sleep(_LOOK.total_seconds())
+    note(f"unlocked {task.identifier}")
+    return conscientious(task, checkpoint)
+
+
 def independent(task: Task, checkpoint: Checkpoint[Any]) -> str:
     """Decide together with the effect."""
     with checkpoint.begin() as tx:

@@ -377,6 +377,29 @@ def test_a_lease_is_extended(den: Den, held: Held) -> None:
 
 
 @pytest.mark.backends("postgresql")
+def test_work_that_has_its_task_locked_does_not_silence_its_process(den: Den, held: Held) -> None:
+    """The lease waits for the work's transaction, the heartbeat does not, and both go on after it (S2-B5)."""
+    process = den.child("locking", held.task, lease=2.0, expiry=5.0, **BRISK)
+    den.expect("locked")
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    den.eventually(lambda: held.backend.sql(waiting))
+    owner, lease = den.running().owner, held.info.lease
+    held.backend.age_owner(owner, 3600)
+    den.eventually(lambda: held.backend.sql("SELECT 1 WHERE now() > :lease", lease=lease))
+    with held.backend.begin() as tx:
+        assert owner in held.repository.owners(tx, timedelta(minutes=1))
+    # Long enough that the lease which waits is over, too, if it counts from when it began to wait.
+    den.eventually(lambda: held.backend.sql("SELECT 1 WHERE now() > :lease + interval '2 seconds'", lease=lease))
+    den.go()
+    den.expect("unlocked")
+    with held.backend.begin() as tx:
+        assert held.repository.expire(tx, timedelta(minutes=1)) == 0
+    den.running().stop()
+    assert den.ends(process) is DetachedExit.DONE
+    assert (held.info.state, held.info.input) == (TaskState.SUCCEEDED, "half way")
+
+
+@pytest.mark.backends("postgresql")
 def test_a_restart_of_the_database_is_waited_for(den: Den, held: Held) -> None:
     """A connection that was cut costs neither the work nor its decision (S2-B5)."""
     # So seldom a heartbeat that the decision is the first to find out.
