@@ -45,7 +45,8 @@ def run_errand(errand: Errand, repository: TaskRepository[T], dispatcher: TaskDi
         LOGGER.exception("the process can't describe itself")
         return DetachedExit.UNREACHABLE
     # Processes that the work leaves behind are none of those that are counted.
-    os.register_at_fork(after_in_child=lambda: _close(errand.lock))
+    kept = [errand.lock]
+    os.register_at_fork(after_in_child=lambda: _close(kept))
     try:
         task = take_over(repository, dispatcher, errand.topic, sent, errand.lease_time)
     except TaskError as error:
@@ -140,6 +141,8 @@ def _answer(file: int) -> None:
     os.close(file)
 
 
-def _close(file: int) -> None:
-    with suppress(OSError):
-        os.close(file)
+def _close(files: list[int]) -> None:
+    """Close files, but once: afterwards their numbers may be those of others."""
+    while files:
+        with suppress(OSError):
+            os.close(files.pop())

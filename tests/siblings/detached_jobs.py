@@ -181,6 +181,18 @@ def with_forks(task: Task) -> None:  # noqa: ARG001 - as declared
         note(f"fork ended {os.waitstatus_to_exitcode(status)}")
 
 
+def with_a_fork_of_a_fork(task: Task) -> None:  # noqa: ARG001 - as declared
+    """Open files in a process, and count those that a process of that process still has."""
+    if not (kid := os.fork()):
+        files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+        if not (grandkid := os.fork()):
+            note(f"files {sum(Path(f'/proc/self/fd/{file}').exists() for file in files)}")
+        else:
+            os.waitpid(grandkid, 0)
+        os._exit(0)
+    os.waitpid(kid, 0)
+
+
 def _forked() -> int:
     if kid := os.fork():
         return kid

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+import sys
 from base64 import b64encode
 from contextlib import closing
 from datetime import timedelta
@@ -305,6 +306,14 @@ def test_processes_that_work_leaves_behind_take_no_room(den: Den, held: Held) ->
     assert den.folder.count() == 0
     den.go()
     den.eventually(lambda: _gone(int(line.split()[1])))
+
+
+@pytest.mark.backends("sqlite")
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_processes_of_processes_of_the_work_keep_their_files(den: Den, held: Held) -> None:
+    """The lock is taken away from a process once: then its number may be that of another file."""
+    assert den.ends(den.child("with_a_fork_of_a_fork", held.task)) is DetachedExit.DONE
+    assert den.notes("files") == ["files 20"]
 
 
 def test_signals_to_processes_of_the_work_are_theirs(den: Den, held: Held) -> None:
