@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from datetime import timedelta
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Final, Generic, Self, TypeVar
 
 from ..listener import LOGGER
@@ -22,6 +22,7 @@ T = TypeVar("T")
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOST: Final = 0
 _FINISHED: Final = 255
+_NOWHERE: Final = -1
 _PATIENCE: Final = timedelta(seconds=3)
 
 
@@ -61,7 +62,7 @@ class Guard(Generic[T]):
         os.set_blocking(self._outbox, False)
         os.register_at_fork(before=self._fork, after_in_parent=self._unblock, after_in_child=self._forked)
         for number in _SIGNALS:
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, self._signalled)
         signal.set_wakeup_fd(self._outbox, warn_on_full_buffer=False)
         self._heart.start()
         self._eye.start()
@@ -89,6 +90,14 @@ class Guard(Generic[T]):
     def _look(self) -> None:
         if not self._claim.look():
             self._tell(_LOST)
+
+    def _signalled(self, number: int, _: FrameType | None) -> None:
+        """Tell of a signal that went elsewhere: event loops that hear signals have them written to a file of theirs."""
+        replaced = signal.set_wakeup_fd(self._outbox, warn_on_full_buffer=False)
+        if replaced != self._outbox:
+            if replaced != _NOWHERE:
+                signal.set_wakeup_fd(replaced)
+            self._tell(number)
 
     def _watch(self) -> None:
         """Wait for a reason to stop, let the work end, and then end it."""
@@ -159,7 +168,7 @@ class Guard(Generic[T]):
         self._unblock()
 
     def _unhear(self) -> None:
-        signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(_NOWHERE)
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
 

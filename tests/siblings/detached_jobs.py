@@ -160,6 +160,15 @@ async def asynchronous(task: Task) -> str:
     return f"{task.identifier} awaited"
 
 
+async def listening(task: Task, checkpoint: Checkpoint[Any]) -> None:
+    """Hear a signal of its own, as servers do, and stop if asked to."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, note, "signal")
+    note(f"begun {task.identifier} {task.input}")
+    while not await asyncio.to_thread(checkpoint.stopping, _LOOK):
+        pass
+    raise StopRequestedError
+
+
 def with_a_program(task: Task) -> None:  # noqa: ARG001 - as declared
     """Call a program that does not end by itself."""
     program = subprocess.Popen(["/bin/sleep", "1000"])

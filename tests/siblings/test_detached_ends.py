@@ -265,6 +265,16 @@ def test_work_that_does_not_ask_is_ended_with_its_grace(den: Den, held: Held) ->
     assert den.notes() == ["begun export start"]
 
 
+def test_work_that_hears_signals_of_its_own_can_be_stopped(den: Den, held: Held) -> None:
+    """Once, however it is heard."""
+    process = den.child("listening", held.task)
+    den.expect("begun")
+    den.running().stop()
+    assert den.ends(process) is DetachedExit.STOPPED
+    assert (held.info.state, held.info.attempt) == (TaskState.READY, 0)
+    assert "did not end by itself" not in den.log(held.task)
+
+
 def test_a_second_request_ends_the_grace(den: Den, held: Held) -> None:
     """As with a worker."""
     process = den.child("stubborn", held.task, grace=3600.0)
