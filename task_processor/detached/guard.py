@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from datetime import timedelta
 from types import FrameType, TracebackType
 from typing import Final, Generic, Self, TypeVar
@@ -143,7 +144,9 @@ class Guard(Generic[T]):
             giving.start()
             giving.join(_PATIENCE.total_seconds())
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+            # Whatever the work has done to it.
+            with suppress(Exception):
+                stream.flush()
         os._exit(self.code or DetachedExit.UNDECIDED)
 
     def give_back(self) -> None:

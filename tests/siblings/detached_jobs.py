@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from datetime import timedelta
@@ -167,6 +168,12 @@ async def listening(task: Task, checkpoint: Checkpoint[Any]) -> None:
     while not await asyncio.to_thread(checkpoint.stopping, _LOOK):
         pass
     raise StopRequestedError
+
+
+def speechless(task: Task) -> None:
+    """Wait for the test without any output to write to."""
+    sys.stdout = sys.stderr = None
+    stubborn(task)
 
 
 def with_a_program(task: Task) -> None:  # noqa: ARG001 - as declared

@@ -275,6 +275,15 @@ def test_work_that_hears_signals_of_its_own_can_be_stopped(den: Den, held: Held)
     assert "did not end by itself" not in den.log(held.task)
 
 
+@pytest.mark.backends("sqlite")
+def test_work_without_any_output_is_ended_all_the_same(den: Den, held: Held) -> None:
+    """Nothing that it did to its streams keeps the process from ending."""
+    process = den.child("speechless", held.task, grace=0.1)
+    den.expect("begun")
+    den.running().stop()
+    assert den.ends(process) is DetachedExit.STOPPED
+
+
 def test_a_second_request_ends_the_grace(den: Den, held: Held) -> None:
     """As with a worker."""
     process = den.child("stubborn", held.task, grace=3600.0)
