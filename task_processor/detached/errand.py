@@ -15,10 +15,12 @@ from task_api import InvalidTaskError
 
 from ..retry import RetryPolicy
 
-__all__ = ["ANSWER", "Errand", "packed"]
+__all__ = ["ANSWER", "LONGEST", "Errand", "packed"]
 
 ANSWER: Final = b"taken\n"
 """What the process says as soon as it has the task."""
+LONGEST: Final = 3600.0
+"""For how many seconds to wait at once, as the system can't wait for more than some weeks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from ..handler import Callback, HandedOverError, OnFailure, TaskHandler, Unavail
 from ..listener import LOGGER
 from ..number import checked_number
 from ..retry import RetryPolicy
-from .errand import ANSWER, Errand, packed
+from .errand import ANSWER, LONGEST, Errand, packed
 from .exit import DetachedExit
 from .folder import DetachedFolder
 from .function import load_function
@@ -245,8 +245,10 @@ def _heard(stream: io.RawIOBase, patience: timedelta) -> bool | None:
     poll = select.poll()
     poll.register(stream, select.POLLIN)
     while not heard.endswith(b"\n"):
-        if not poll.poll((seconds(deadline.left) or 0) * 1000):
-            return None
+        if not poll.poll(min(seconds(deadline.left) or 0, LONGEST) * 1000):
+            if deadline.over:
+                return None
+            continue
         if not (part := stream.read(len(ANSWER))):
             return False
         heard += part

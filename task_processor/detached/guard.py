@@ -14,6 +14,7 @@ from typing import Final, Generic, Self, TypeVar
 from ..listener import LOGGER
 from ..repeater import Job, Repeater
 from .claim import DetachedClaim
+from .errand import LONGEST
 from .exit import DetachedExit
 
 __all__ = ["Guard"]
@@ -123,7 +124,7 @@ class Guard(Generic[T]):
         left = self._silent() if end is None else end - time.monotonic()
         poll = select.poll()
         poll.register(self._inbox, select.POLLIN)
-        return os.read(self._inbox, 1024) if poll.poll(max(left, 0) * 1000) else b""
+        return os.read(self._inbox, 1024) if poll.poll(min(max(left, 0), LONGEST) * 1000) else b""
 
     def _silent(self) -> float:
         """How long it may still be silent."""

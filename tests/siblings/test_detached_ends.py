@@ -284,6 +284,16 @@ def test_work_without_any_output_is_ended_all_the_same(den: Den, held: Held) -> 
     assert den.ends(process) is DetachedExit.STOPPED
 
 
+@pytest.mark.backends("sqlite")
+def test_times_may_be_as_long_as_one_likes(den: Den, held: Held) -> None:
+    """Longer than the system can wait at once."""
+    long = timedelta(days=365).total_seconds()
+    process = den.child("patient", held.task, expiry=long, grace=long)
+    den.expect("begun")
+    den.running().stop()
+    assert den.ends(process) is DetachedExit.STOPPED
+
+
 def test_a_second_request_ends_the_grace(den: Den, held: Held) -> None:
     """As with a worker."""
     process = den.child("stubborn", held.task, grace=3600.0)

@@ -19,9 +19,9 @@ from sqlalchemy import make_url
 from task_api import OWNER_LENGTH, Claim, InvalidTaskError, Task, TaskDecision, TaskRepository, TaskState
 from task_processor import RetryPolicy
 from task_processor.detached.child import run_errand
-from task_processor.detached.errand import Errand, packed, unpacked
+from task_processor.detached.errand import ANSWER, Errand, packed, unpacked
 from task_processor.detached.exit import DetachedExit
-from task_processor.detached.factory import DetachedTaskHandlerFactory
+from task_processor.detached.factory import DetachedTaskHandlerFactory, _heard
 from task_processor.detached.folder import DetachedFolder, DetachedProcess, detached_log, detached_owner
 from task_processor.handler import HandedOverError, UnavailableError
 from tests.backends.steps import info, poll, push
@@ -239,6 +239,15 @@ def test_a_full_disk_is_no_fault_of_the_task(backend: Backend, repository: TaskR
         os.close(full)
     found = info(backend, repository, topic, task)
     assert (found.state, found.owner, found.token) == (TaskState.ACTIVE, "me", task.token)
+
+
+def test_patience_may_be_as_long_as_one_likes() -> None:
+    """Longer than the system can wait at once."""
+    answer, told = os.pipe()
+    os.write(told, ANSWER)
+    os.close(told)
+    with open(answer, "rb", buffering=0) as stream:  # noqa: PTH123 - no path
+        assert _heard(stream, timedelta(days=365))
 
 
 def test_a_description_that_is_cut_short_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
