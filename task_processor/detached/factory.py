@@ -25,12 +25,15 @@ from .errand import ANSWER, LONGEST, Errand, packed
 from .exit import DetachedExit
 from .folder import DetachedFolder
 from .function import load_function
+from .lock import PrivateFiles
 
 __all__ = ["DetachedError", "DetachedTaskHandlerFactory"]
 
 _PROGRAM: Final = ("-u", "-P", "-m", "task_console.detached")
 _NOT_OURS: Final = (DetachedExit.DONE, DetachedExit.DUPLICATE, DetachedExit.MISSING)
 """Ends before the takeover after which there is nothing left to decide."""
+_FILES: Final = PrivateFiles()
+"""What only processes that are about to start are to have."""
 _TAIL_LINES: Final = 20
 _TAIL_BYTES: Final = 8192
 
@@ -179,23 +182,32 @@ class _DetachedHandler:
 
     def _launch(self, task: Task, log: Path) -> "tuple[subprocess.Popen[bytes], io.FileIO]":
         """Start a process, and return it along with what it will answer in."""
-        lock = self._folder.reserve(self._topic, task, self._limit)
-        if lock is None:
-            message = f"no room for {task}: {self._limit} detached processes run already"
-            raise UnavailableError(message)
+        lock, answer, told = self._open(task)
+        stream = io.FileIO(answer)
         try:
-            answer, told = os.pipe()
-            stream = io.FileIO(answer)
-            try:
-                return self._spawn(task, log, lock, told), stream
-            except BaseException:
-                stream.close()
-                raise
-            finally:
-                os.close(told)
+            return self._spawn(task, log, lock, told), stream
+        except BaseException:
+            stream.close()
+            raise
         finally:
             # From here on they are the process's alone.
-            os.close(lock)
+            _FILES.close(lock, told)
+
+    def _open(self, task: Task) -> tuple[int, int, int]:
+        """Return the lock of a process, and both ends of the pipe that it will answer in."""
+        with _FILES.opening() as files:
+            lock = self._folder.reserve(self._topic, task, self._limit)
+            if lock is None:
+                message = f"no room for {task}: {self._limit} detached processes run already"
+                raise UnavailableError(message)
+            files.add(lock)
+            try:
+                answer, told = os.pipe()
+            except OSError:
+                _FILES.close(lock)
+                raise
+            files.add(told)
+        return lock, answer, told
 
     def _spawn(self, task: Task, log: Path, lock: int, told: int) -> "subprocess.Popen[bytes]":
         errand = Errand(

@@ -23,6 +23,7 @@ from task_processor.detached.errand import ANSWER, Errand, packed, unpacked
 from task_processor.detached.exit import DetachedExit
 from task_processor.detached.factory import DetachedTaskHandlerFactory, _heard
 from task_processor.detached.folder import DetachedFolder, DetachedProcess, detached_log, detached_owner
+from task_processor.detached.lock import held_lock, try_lock
 from task_processor.handler import HandedOverError, UnavailableError
 from tests.backends.steps import info, poll, push
 from tests.processor.support import PlainHandler, Recorder, Shaky, running
@@ -239,6 +240,54 @@ def test_a_full_disk_is_no_fault_of_the_task(backend: Backend, repository: TaskR
         os.close(full)
     found = info(backend, repository, topic, task)
     assert (found.state, found.owner, found.token) == (TaskState.ACTIVE, "me", task.token)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_that_the_worker_forks_takes_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a pool of processes may do at any moment; it neither keeps the lock nor could it answer."""
+    gate, go = os.pipe()
+    ready, begun = os.pipe()
+    kids = list[int]()
+
+    def spawn(*_: object) -> None:
+        if not (kid := os.fork()):
+            os.write(begun, b"!")
+            os.read(gate, 1)
+            os._exit(0)
+        kids.append(kid)
+        os.read(ready, 1)
+        message = "none"
+        raise OSError(message)
+
+    made = factory(tmp_path)
+    monkeypatch.setattr("task_processor.detached.factory._DetachedHandler._spawn", spawn)
+    try:
+        with pytest.raises(UnavailableError, match="no process can be started: none"):
+            made("topic")([Task(1, "a")], lambda _: True, lambda _: True)
+        assert made.folder.count() == 0
+    finally:
+        os.write(go, b"!")
+        assert [os.waitpid(kid, 0)[1] for kid in kids] == [0]
+        for file in (gate, go, ready, begun):
+            os.close(file)
+
+
+def test_a_lock_that_others_have_too_ends_with_its_block(tmp_path: Path) -> None:
+    """A process that is forked inside has the file as a copy of its number does."""
+    path = tmp_path / "lock"
+    with held_lock(path):
+        [held] = [file for file in range(3, 1000) if _names(file, path)]
+        copy = os.dup(held)
+    with path.open() as file:
+        assert try_lock(file.fileno())
+    os.close(copy)
+
+
+def _names(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except OSError:
+        return False
 
 
 def test_patience_may_be_as_long_as_one_likes() -> None:
