@@ -65,8 +65,8 @@ class MachineHandler(Generic[T]):
         watched = [Watched(task) for task in tasks]
         with self._changed:
             self._unfinished += len(watched)
-        self._watch.begin(watched)
         try:
+            self._watch.begin(watched)
             future = self._loop.submit(self._run(watched))
         except BaseException:
             self._forget(watched)

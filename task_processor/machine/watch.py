@@ -87,8 +87,8 @@ class ClaimWatch(Generic[T]):
         with self._lock:
             self._watched.update(tasks)
             if not self._started:
-                self._started = True
                 self._repeater.start()
+                self._started = True
 
     def end(self, tasks: Iterable[Watched]) -> None:
         """Watch these no longer."""
@@ -107,7 +107,11 @@ class ClaimWatch(Generic[T]):
         for each in due:
             if not each.extending:
                 each.extending = True
-                self._extending.submit(self._try_to_extend, each)
+                try:
+                    self._extending.submit(self._try_to_extend, each)
+                except BaseException:
+                    each.extending = False
+                    raise
         self._check([each for each in watched if each not in due])
         if (problem := self._problem) is not None:
             self._problem = None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +12,20 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from task_api import InvalidTaskError, TaskDecision
+from task_api import InvalidTaskError, Task, TaskDecision
 from task_processor.machine.machine import StateMachine
 from task_processor.machine.state import MachineState, checked_state, written
 from task_processor.machine.transition import Transition
+from task_processor.machine.watch import ClaimWatch, Watched
+from tests.backends.steps import info, poll, push
+from tests.processor.support import eventually
 from tests.siblings.machines import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from task_api import TaskRepository
+    from tests.backends import Backend
 
 pytestmark = pytest.mark.kinds("driver")
 
@@ -102,3 +110,48 @@ def test_a_machine_is_immutable() -> None:
     third, other = second.on("b", finish), second.on("c", max)  # which does not say what it takes
     assert [each.states for each in (first, second, third, other)] == [(), ("a",), ("a", "b"), ("a", "c")]
     assert {each.initial for each in (first, second, third, other)} == {"a"}
+
+
+@contextmanager
+def no_threads(name: str) -> Iterator[threading.Event]:
+    """Let no thread start whose name begins so, and tell when one should have."""
+    refused, start = threading.Event(), threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if not thread.name.startswith(name):
+            return start(thread)
+        refused.set()
+        message = "can't start new thread"
+        raise RuntimeError(message)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        yield refused
+
+
+def test_a_task_that_can_not_be_watched_is_not_waited_for(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """A handler that could not begin can be closed."""
+    handler = StateMachine("initial").on("initial", finish).bind(repository, backend.begin)(topic)
+    with no_threads("task-watch"), pytest.raises(RuntimeError, match="new thread"):
+        handler([Task(1, "a")], lambda _: True, lambda _: True)
+    closing = threading.Thread(target=handler.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive()
+
+
+def test_a_lease_that_no_thread_could_extend_is_extended_later(
+    backend: Backend, repository: TaskRepository[Any], topic: str
+) -> None:
+    """The next look tries again."""
+    push(backend, repository, topic, "a")
+    watched = Watched(*poll(backend, repository, topic))
+    watched.lease = timedelta(hours=1)
+    watch = ClaimWatch(topic, repository, backend.begin, timedelta(milliseconds=20), 1)
+    with no_threads("task-extension") as refused:
+        watch.begin([watched])
+        assert refused.wait(10)
+    eventually(lambda: info(backend, repository, topic, watched.task).lease is not None)
+    watch.close()
