@@ -38,6 +38,7 @@ __all__ = [
     "now",
     "owners",
     "pins",
+    "present",
     "rates",
     "suspended",
     "waiting",
@@ -51,6 +52,8 @@ _NOW = {
 _OPEN = TaskState.SUSPENDED
 """The last of the states in which a task may still need somebody."""
 _LOOKED_AT = 1000
+_NAMED = 500
+"""So many tasks are named in a statement."""
 _PINS = """
 SELECT what, seconds, age, detail FROM (
     SELECT
@@ -317,6 +320,17 @@ def home(connection: Connection, sequence: int) -> str | None:
     task = _task()
     found = connection.execute(select(task.c.topic).where(task.c.sequence == sequence)).scalar()
     return None if found is None else str(found)
+
+
+def present(connection: Connection, topic: str, sequences: Collection[int]) -> frozenset[int]:
+    """Return which of the sequences are in a topic."""
+    task = _task()
+    given = sorted(sequences)
+    found: set[int] = set()
+    for start in range(0, len(given), _NAMED):
+        chosen = task.c.sequence.in_(given[start : start + _NAMED])
+        found.update(connection.execute(select(task.c.sequence).where(task.c.topic == topic, chosen)).scalars())
+    return frozenset(found)
 
 
 def chunk_end(

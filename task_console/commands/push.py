@@ -10,9 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from task_api import Insertion, InvalidTaskError, OnAbort, Task, TaskCreation, TaskRef
+from task_console import queries
 from task_console.errors import Failure
 from task_console.moments import parse_due, span
 from task_console.options import DUE, EnumType, connected, topic_argument
+from task_console.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,7 +78,7 @@ def push(
     suspended, due, after and on_abort. An input that is no text is stored as JSON; due is written as in --due, or as
     seconds from now; after is a list of tasks, each a sequence of the same topic or {"topic": ..., "sequence": ...}.
 
-    JSON: [{sequence, identifier}].
+    JSON: [{sequence, identifier, new}], where new is false for a task that UNIQUE found.
     """
     given = text is not None or reference is not None or due is not None or suspended
     if file is not None and (identifiers or given):
@@ -96,15 +98,32 @@ def push(
         for start in range(0, len(creations), _CHUNK):
             chunk = creations[start : start + _CHUNK]
             tasks += database.repository.push_many(tx, topic, chunk, insertion=insertion)
-    output.answer([{"sequence": task.sequence, "identifier": task.identifier} for task in tasks], _said(topic, tasks))
+        known = _known(database, topic, tasks) if insertion is Insertion.UNIQUE else frozenset[int]()
+    output.answer(
+        [
+            {"sequence": task.sequence, "identifier": task.identifier, "new": task.sequence not in known}
+            for task in tasks
+        ],
+        _said(topic, list(dict.fromkeys(task.sequence for task in tasks)), known),
+    )
 
 
-def _said(topic: str, tasks: list[Task]) -> str:
-    if not tasks:
-        return f"nothing was pushed to {topic}"
-    if len(tasks) == 1:
-        return f"pushed {tasks[0].sequence} to {topic}"
-    return f"pushed {len(tasks)} tasks to {topic}: {tasks[0].sequence} to {tasks[-1].sequence}"
+def _known(database: Database, topic: str, tasks: list[Task]) -> frozenset[int]:
+    """Return which of the tasks were there before: others see them, while those just pushed wait for the commit."""
+    with database.read() as tx:
+        return queries.present(tx, topic, {task.sequence for task in tasks})
+
+
+def _said(topic: str, sequences: list[int], known: frozenset[int]) -> str:
+    new = [sequence for sequence in sequences if sequence not in known]
+    there = counted(len(known), "task was there already", "tasks were there already")
+    if not new:
+        found = f"{sequences[0]} was there already" if len(known) == 1 else there
+        return f"nothing was pushed to {topic}{': ' + found if known else ''}"
+    said = f"pushed {new[0]} to {topic}"
+    if len(new) > 1:
+        said = f"pushed {len(new)} tasks to {topic}: {new[0]} to {new[-1]}"
+    return f"{said}{'; ' + there if known else ''}"
 
 
 def _creations(file: IO[str]) -> Iterator[TaskCreation]:

@@ -70,6 +70,22 @@ def test_insertion_says_what_becomes_of_older_tasks(topiq: Topiq) -> None:
     assert len(stored(topiq, "state")) == 1
 
 
+def test_a_task_that_is_there_is_told_from_a_new_one(topiq: Topiq) -> None:
+    """What UNIQUE finds is not pushed, and not said to be."""
+    unique = ("--insertion", "UNIQUE")
+    [a, b] = topiq.json("push", "orders", "a", "b", *unique)
+    assert (a["new"], b["new"]) == (True, True)
+    assert topiq("push", "orders", "a", *unique) == f"nothing was pushed to orders: {a['sequence']} was there already\n"
+    assert topiq("push", "orders", "a", "b", *unique) == "nothing was pushed to orders: 2 tasks were there already\n"
+    c = b["sequence"] + 1
+    assert topiq("push", "orders", "a", "c", "c", *unique) == f"pushed {c} to orders; 1 task was there already\n"
+    said = topiq("push", "orders", "c", "b", "d", "e", *unique)
+    assert said == f"pushed 2 tasks to orders: {c + 1} to {c + 2}; 2 tasks were there already\n"
+    told = topiq.json("push", "orders", "f", "a", *unique)
+    assert [(task["sequence"], task["new"]) for task in told] == [(c + 3, True), (a["sequence"], False)]
+    assert all(task["new"] for task in topiq.json("push", "orders", "a", "b"))
+
+
 def test_a_file_has_a_task_on_each_line(topiq: Topiq, tmp_path: Path) -> None:
     """The keys are the fields of a task; an input that is no text is stored as JSON."""
     path = tmp_path / "tasks.jsonl"
