@@ -45,16 +45,13 @@ def topics(database: Database, output: Output) -> None:
 @connected
 def init(topics: tuple[str, ...], database: Database, output: Output) -> None:
     """
-    Make topics, so that tasks can be pushed to them. A topic that exists is left as it is.
+    Make topics, so that tasks can be pushed to them, all of them or none. One that exists is left as it is.
 
     JSON: {topic: whether it is new}.
     """
-    made = {}
-    # One transaction for each: on PostgreSQL a new topic briefly locks out others who make one.
-    for topic in topics:
-        with database.write() as tx:
-            made[topic] = database.repository.initialize(tx, topic)
-    output.answer(made, *(f"{topic}: {'made' if new else 'exists'}" for topic, new in made.items()))
+    with database.write() as tx:
+        made = {topic: database.repository.initialize(tx, topic) for topic in dict.fromkeys(topics)}
+    output.answer(made, *(f"{topic}: {'made' if new else 'was there already'}" for topic, new in made.items()))
 
 
 @click.command()

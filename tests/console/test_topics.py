@@ -18,8 +18,20 @@ def test_topics_are_made_and_listed(topiq: Topiq) -> None:
     """A topic that exists is left as it is."""
     assert topiq("topics") == "There are no topics; make one with `topiq init TOPIC`.\n"
     assert topiq.json("init", "orders", "mails") == {"orders": True, "mails": True}
-    assert topiq("init", "orders", "more") == "orders: exists\nmore: made\n"
+    assert topiq("init", "orders", "more") == "orders: was there already\nmore: made\n"
     assert topiq.lines("topics") == [["topic", "activation"], ["mails"], ["more"], ["orders"]]
+
+
+def test_a_topic_that_is_named_twice_is_made_once(topiq: Topiq) -> None:
+    """And told once, as new."""
+    assert topiq("init", "orders", "mails", "orders") == "orders: made\nmails: made\n"
+    assert topiq.json("init", "more", "more", "mails") == {"more": True, "mails": False}
+
+
+def test_topics_are_made_all_or_none(topiq: Topiq) -> None:
+    """One that can't be made leaves those before it unmade."""
+    assert topiq.fails("init", "orders", " ", "mails") == (2, "topic must not be empty or blank")
+    assert topiq.json("topics") == []
 
 
 def test_pause_and_resume_are_stored(topiq: Topiq) -> None:
