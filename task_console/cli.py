@@ -103,11 +103,12 @@ class _Commands(click.Group):
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="topiq", message="topiq %(version)s")
-@click.option("--url", metavar="URL", help="The database, for every command but demo; also after the command.")
+@click.option("--url", metavar="URL", help="The database; also after the command.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; also after the command.")
 def main(url: str | None, as_json: bool) -> None:  # noqa: FBT001 - commands look them up
     """
     Ordered, transactional task queues in the SQL database you already have.
 
-    Every command but demo takes the database from --url or TOPIQ_URL, and with --json prints JSON.
+    Commands take the database from --url or TOPIQ_URL; demo has its own, or takes it from --url alone, and detached
+    needs none. With --json they print JSON.
     """

@@ -31,6 +31,7 @@ __all__ = [
     "bounds",
     "connected",
     "json_option",
+    "or_before",
     "topic_argument",
     "url_option",
     "yes_option",
@@ -46,22 +47,23 @@ Command: TypeAlias = "Callable[..., Any]"
 EnumT = TypeVar("EnumT", bound="Enum")
 
 
-def _or_before(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
+def or_before(ctx: click.Context, parameter: click.Parameter, value: object) -> object:
     """Take what stands after the command, then what stands before it, then the rest."""
     if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE:
         return value
-    return ctx.find_root().params.get(str(parameter.name)) or value
+    before = ctx.find_root().params.get(str(parameter.name))
+    return value if before is None or before is False else before
 
 
 url_option = click.option(
     "--url",
-    callback=_or_before,
+    callback=or_before,
     envvar="TOPIQ_URL",
     show_envvar=True,
     metavar="URL",
     help="The database, as SQLAlchemy writes it: sqlite:///FILE or postgresql://USER@HOST/NAME.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, callback=_or_before, help="Print JSON, for scripts.")
+json_option = click.option("--json", "as_json", is_flag=True, callback=or_before, help="Print JSON, for scripts.")
 topic_argument = click.argument("topic")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do it without being asked.")
 

@@ -13,7 +13,7 @@ from task_console.database import answering
 from task_console.demo.places import place
 from task_console.demo.report import Bars, as_value, summary
 from task_console.demo.run import run
-from task_console.options import json_option
+from task_console.options import json_option, or_before
 from task_console.render import Output
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ _TERMINATED = 128 + signal.SIGTERM
     show_default=True,
     help="How many orders to push; nearly three tasks come of each.",
 )
-@click.option("--url", metavar="URL", help="Run in this PostgreSQL database, in a schema of its own.")
+@click.option(
+    "--url", callback=or_before, metavar="URL", help="Run in this PostgreSQL database, in a schema of its own."
+)
 @click.option(
     "--keep",
     metavar="NAME",

@@ -160,9 +160,14 @@ def test_a_wrong_option_is_answered_without_a_traceback(arguments: list[str]) ->
     assert result.stderr.startswith("Usage: ")
 
 
-def test_demo_takes_no_sqlite_url() -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [("demo", "--url", "sqlite:///some.db"), ("--url", "sqlite:///some.db", "demo")],
+    ids=["after", "before"],
+)
+def test_demo_takes_no_sqlite_url(arguments: tuple[str, ...]) -> None:
     """There the file is made anew."""
-    code, line = failure(invoke("demo", "--url", "sqlite:///some.db"))
+    code, line = failure(invoke(*arguments))
     assert code == 2
     assert "--keep" in line
 
@@ -195,9 +200,11 @@ def test_demo_keeps_a_schema(backend: Backend) -> None:
     assert failure(invoke("demo", "--url", backend.url, "--keep", "x; drop"))[0] == 2
 
 
-def test_demo_without_a_server() -> None:
-    """One line without the password, and the exit code."""
-    code, line = failure(invoke("demo", "--url", "postgresql://nobody:s3cret@127.0.0.1:1/none"))
+@pytest.mark.parametrize("before", [True, False], ids=["before the command", "after it"])
+def test_demo_without_a_server(*, before: bool) -> None:
+    """One line without the password, and the exit code, wherever the URL stands."""
+    url = ("--url", "postgresql://nobody:s3cret@127.0.0.1:1/none")
+    code, line = failure(invoke(*url, "demo") if before else invoke("demo", *url))
     assert code == 3
     assert line.startswith("can't reach postgresql://nobody:***@127.0.0.1:1/none: ")
     assert "s3cret" not in line

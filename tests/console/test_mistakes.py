@@ -179,6 +179,14 @@ def test_an_option_is_stronger_than_the_environment(tmp_path: Path) -> None:
     assert line.startswith("there is no file")
 
 
+@pytest.mark.parametrize("command", ["topics", "demo"])
+def test_an_empty_url_is_no_other(tmp_path: Path, command: str) -> None:
+    """As of a variable that is not set: neither the environment's is taken, nor a file made."""
+    for arguments in ((command, "--url", ""), ("--url", "", command)):
+        code, line = failure(invoke(*arguments, url=f"sqlite:///{tmp_path}/x.db"))
+        assert (code, line.partition(":")[0]) == (2, "no database")
+
+
 def test_every_exit_code_is_documented() -> None:
     """In the help, with its meaning."""
     words = " ".join(invoke("--help").stdout.split())
