@@ -41,14 +41,16 @@ def parse_moment(text: str) -> datetime | date:
 
 
 def parse_due(text: str) -> datetime | timedelta:
-    """Read a moment to come (UTC unless it says otherwise), or a duration from now."""
+    """Read a moment to come (UTC unless it says otherwise), ``now``, or a duration from now."""
     stripped = text.strip()
+    if stripped.lower() == "now":
+        return timedelta(0)
     if _DURATION.fullmatch(stripped):
         return parse_duration(stripped)
     try:
         return _aware(stripped)
     except ValueError as error:
-        message = f"{text!r} is no time; write for example 10m, 1h30m or 2026-11-01T18:00"
+        message = f"{text!r} is no time; write for example 10m, 1h30m, now or 2026-11-01T18:00"
         raise ValueError(message) from error
 
 

@@ -61,6 +61,7 @@ def test_due_times_are_read() -> None:
     assert parse_due("10m") == timedelta(minutes=10)
     assert parse_due("2026-11-01T18:00") == datetime(2026, 11, 1, 18, tzinfo=UTC)
     assert parse_due("2026-11-01") == datetime(2026, 11, 1, tzinfo=UTC)
+    assert parse_due("now") == parse_due(" NOW ") == timedelta(0)
     with pytest.raises(ValueError, match="is no time"):
         parse_due("later")
 

@@ -61,6 +61,15 @@ def test_due_is_a_time_from_now_or_a_moment(topiq: Topiq) -> None:
     assert third == "2100-01-01T10:00:00+00:00"
 
 
+def test_due_may_be_now(topiq: Topiq) -> None:
+    """As an option and in a line of JSON: who makes due tasks READY next takes them."""
+    topiq("push", "orders", "a", "--due", "now")
+    topiq("push", "orders", "--from-file", "-", given=lines({"identifier": "b", "due": "now"}))
+    for state, due in stored(topiq, "state", "due"):
+        assert state == "SUSPENDED"
+        assert abs(datetime.now(UTC) - datetime.fromisoformat(due)) < timedelta(minutes=5)
+
+
 def test_insertion_says_what_becomes_of_older_tasks(topiq: Topiq) -> None:
     """Names of modes are taken in any case."""
     topiq("push", "orders", "a")
