@@ -132,7 +132,7 @@ def test_a_process_that_ends_by_itself_is_gone(
     """Also between the look and the signal: that is what was wanted, and the others are waited for."""
     processes = {child.pid: child for child in (den.child("patient", task) for task in held)}
     den.expect("begun", 2)
-    ended = []
+    ended: list[int] = []
 
     def end_first(process: DetachedProcess) -> None:
         if not ended:
