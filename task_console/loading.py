@@ -25,6 +25,9 @@ __all__ = ["load", "made"]
 def load(target: str, url: URL | None) -> object:
     """Import what ``module:name`` means, with the present folder first; without a name it is ``worker``."""
     module, _, name = target.partition(":")
+    if not all(module.split(".")):
+        message = f"{target!r} names no module; name the worker as in topiq work shop:worker"
+        raise Failure(message, Exit.USAGE)
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
