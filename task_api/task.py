@@ -288,7 +288,7 @@ def checked_ref(ref: object, topic: str | None = None) -> TaskRef:
     checked_name("topic", topic, TOPIC_LENGTH)
     sequence = ref.sequence
     if not isinstance(sequence, int) or isinstance(sequence, bool) or not 0 <= sequence <= MAX_SEQUENCE:
-        message = f"a task's sequence is the number that a push gave it, not {sequence!r}"
+        message = f"a task's sequence is the number that a push gave it, not {repr(sequence)[:40]}"
         raise InvalidTaskError(message)
     return TaskRef(topic, sequence)
 

@@ -29,7 +29,7 @@ class Exit(IntEnum):
 EXIT_CODES = {
     Exit.OK: "done",
     Exit.FAILED: "refused or failed; nothing was changed unless the message says so",
-    Exit.USAGE: "wrong arguments, no URL, or a URL that names no database",
+    Exit.USAGE: "wrong arguments or lines, no URL, or a URL that names no database",
     Exit.UNREACHABLE: "the database could not be reached, or went away",
     Exit.SCHEMA: "no topiq schema, or one of another version",
     Exit.UNKNOWN: "no such topic or task",

@@ -79,7 +79,7 @@ def span(text: object, seconds: float) -> timedelta:
     try:
         return timedelta(seconds=seconds)
     except (OverflowError, ValueError) as error:
-        message = f"{text!r} is too long a time"
+        message = f"{repr(text)[:40]} is too long a time"
         raise ValueError(message) from error
 
 

@@ -13,7 +13,7 @@ from task_console.database import answering
 from task_console.demo.places import place
 from task_console.demo.report import Bars, as_value, summary
 from task_console.demo.run import run
-from task_console.options import json_option, or_before
+from task_console.options import TEXT, json_option, or_before
 from task_console.render import Output
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ _TERMINATED = 128 + signal.SIGTERM
 )
 @click.option(
     "--keep",
+    type=TEXT,
     metavar="NAME",
     help="Leave the tasks behind to be looked at: in this new SQLite file or, with --url, in this new schema.",
 )

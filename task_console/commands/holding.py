@@ -15,7 +15,7 @@ import task_sql
 from task_api import TaskDecision, TaskState
 from task_console import queries
 from task_console.errors import Failure
-from task_console.options import SEQUENCE, EnumType, connected, topic_argument
+from task_console.options import SEQUENCE, TEXT, EnumType, connected, topic_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,9 @@ _DECISIONS: Final[dict[Fate, Callable[[str], TaskDecision]]] = {
 def _chosen(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the tasks that it takes."""
     sequences = click.argument("sequences", nargs=-1, type=SEQUENCE, metavar="[SEQUENCE]...")
-    owner = click.option("--owner", help="All tasks of the topic that this owner holds, instead of sequences.")
+    owner = click.option(
+        "--owner", type=TEXT, help="All tasks of the topic that this owner holds, instead of sequences."
+    )
     return topic_argument(sequences(owner(function)))
 
 
@@ -89,7 +91,7 @@ def release(topic: str, sequences: tuple[int, ...], owner: str | None, database:
     default=Fate.FAILED,
     help="What becomes of them; FAILED by default. For READY use `topiq release`.",
 )
-@click.option("--message", help="What to store as their output; by default who took them from whom.")
+@click.option("--message", type=TEXT, help="What to store as their output; by default who took them from whom.")
 @connected
 def eject(
     topic: str,

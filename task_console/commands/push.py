@@ -10,10 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import click
 
 from task_api import Insertion, InvalidTaskError, OnAbort, Task, TaskCreation, TaskRef
+from task_api.task import checked_ref
 from task_console import queries
-from task_console.errors import Failure
+from task_console.errors import Exit, Failure
 from task_console.moments import parse_due, span
-from task_console.options import DUE, EnumType, connected, topic_argument
+from task_console.options import DUE, TEXT, EnumType, connected, topic_argument
 from task_console.words import counted
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ class _LinesType(click.File):
 @click.command()
 @topic_argument
 @click.argument("identifiers", nargs=-1, metavar="[ID]...")
-@click.option("--input", "text", help="What the work needs; the same for every ID.")
-@click.option("--reference", help="A second name to list the tasks by.")
+@click.option("--input", "text", type=TEXT, help="What the work needs; the same for every ID.")
+@click.option("--reference", type=TEXT, help="A second name to list the tasks by.")
 @click.option("--due", type=DUE, help="When they become READY: 10m from now, or 2026-11-01T18:00 (UTC).")
 @click.option("--suspended", is_flag=True, help="Let them wait for a junction or an operator.")
 @click.option(
     "--from-file",
     "file",
-    type=_LinesType(encoding="utf-8"),
+    type=_LinesType(encoding="utf-8", errors="surrogateescape"),
     help="Read tasks from a file, or from the standard input if it is -.",
 )
 @click.option(
@@ -127,20 +128,33 @@ def _said(topic: str, sequences: list[int], known: frozenset[int]) -> str:
 
 
 def _creations(file: IO[str]) -> Iterator[TaskCreation]:
-    number = 0
+    name = getattr(file, "name", "<stdin>")
+    for number, line in enumerate(file, 1):
+        if line.isspace():
+            continue
+        try:
+            creation = _creation(_value(line))
+        except ValueError as error:
+            message = f"{name}, line {number}: {error}; nothing was pushed"
+            raise Failure(message, Exit.USAGE) from error
+        except RecursionError as error:
+            message = f"{name}, line {number}: it is nested too deeply; nothing was pushed"
+            raise Failure(message, Exit.USAGE) from error
+        yield creation
+
+
+def _value(line: str) -> Any:  # noqa: ANN401 - any JSON
     try:
-        for number, line in enumerate(file, 1):  # noqa: B007 - named when a line is wrong
-            if not line.isspace():
-                yield _creation(json.loads(line))
-    except RecursionError as error:
-        message = f"{file.name}, line {number}: it is nested too deeply; nothing was pushed"
-        raise Failure(message) from error
-    except UnicodeDecodeError as error:
-        message = f"{file.name}, after line {number}: not UTF-8; nothing was pushed"
-        raise Failure(message) from error
+        line.encode()
+        return json.loads(line)
+    except UnicodeEncodeError as error:
+        message = "it is not UTF-8"
+        raise InvalidTaskError(message) from error
+    except json.JSONDecodeError:
+        raise
     except ValueError as error:
-        message = f"{file.name}, line {number}: {error}; nothing was pushed"
-        raise Failure(message) from error
+        message = "a number in it has too many digits"
+        raise InvalidTaskError(message) from error
 
 
 def _creation(value: Any) -> TaskCreation:  # noqa: ANN401 - checked here
@@ -186,9 +200,11 @@ def _after(value: Any) -> tuple[TaskRef | Task, ...]:  # noqa: ANN401 - checked 
 
 def _ref(value: Any) -> TaskRef | Task:  # noqa: ANN401 - checked here
     if isinstance(value, int) and not isinstance(value, bool):
-        return Task(value, "?")
+        task = Task(value, "?")
+        checked_ref(task, "?")
+        return task
     if isinstance(value, dict) and value.keys() == {"topic", "sequence"}:
-        return TaskRef(value["topic"], value["sequence"])
+        return checked_ref(TaskRef(value["topic"], value["sequence"]))
     message = f'a task to wait for is a sequence, or {{"topic": ..., "sequence": ...}}, not {json.dumps(value)[:40]}'
     raise InvalidTaskError(message)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from task_api import INCEPTION, MAX_SEQUENCE, REVIVABLE, Counting, Revivification, TaskResult, TaskState
-from task_console.options import SEQUENCE, EnumType, bounds, connected, topic_argument
+from task_console.options import SEQUENCE, TEXT, EnumType, bounds, connected, topic_argument
 from task_console.progress import progress
 from task_console.words import counted
 
@@ -110,7 +110,7 @@ def _revive_state(
 @_state_option
 @bounds
 @click.option("--to", "result", type=EnumType(TaskResult), required=True, help="The new result.")
-@click.option("--message", help="A reason, appended to the tasks' outputs.")
+@click.option("--message", type=TEXT, help="A reason, appended to the tasks' outputs.")
 @connected
 def reassign(
     topic: str,

@@ -146,6 +146,14 @@ def test_demo_does_not_overwrite_a_file(folder: Path) -> None:
     assert path.read_text() == "mine"
 
 
+def test_demo_takes_no_name_that_can_not_be_told(folder: Path) -> None:
+    """One with bytes that are no text would be of no use in a URL."""
+    code, line = failure(invoke("demo", "--keep", f"{folder}/\udcff.db"))
+    assert code == 2
+    assert "it must be valid Unicode" in line
+    assert list(folder.iterdir()) == []
+
+
 def test_demo_names_a_folder_that_does_not_exist(folder: Path) -> None:
     """A path in a missing folder is refused with a sentence."""
     code, line = failure(invoke("demo", "--keep", folder / "missing" / "demo.db"))

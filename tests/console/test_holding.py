@@ -105,3 +105,20 @@ def test_mistakes_are_told(topiq: Topiq, command: str) -> None:
     assert topiq.fails(command, "topic", 10**9)[0] == 5
     assert topiq.fails(command, "topik", 1) == (5, "there is no topic 'topik'; did you mean 'topic'?")
     assert topiq.fails("eject", "topic", 1, "--to", "READY")[0] == 2
+
+
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("release", "topic", "--owner", "bad\udcff"),
+        ("eject", "topic", "--owner", "me", "--message", "bad\udcff"),
+        ("reassign", "topic", "--state", "FAILED", "--to", "FILTER", "--message", "bad\udcff"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused(topiq: Topiq, arguments: tuple[str, ...]) -> None:
+    """In one line, and nothing is changed."""
+    code, line = topiq.fails(*arguments)
+    assert code == 2
+    assert "it must be valid Unicode" in line
+    assert topiq.json("count")["topic"]["ACTIVE"]["count"] == 3

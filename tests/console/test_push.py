@@ -162,16 +162,23 @@ def test_a_dash_means_the_standard_input(topiq: Topiq) -> None:
         ('{"identifier": "a", "suspended": "yes"}', "suspended must be True or False"),
         ('{"identifier": "a", "after": 7}', "after is a list of tasks, not 7"),
         ('{"identifier": "a", "after": ["x"]}', "a task to wait for is a sequence, or"),
+        (f'{{"identifier": "a", "after": [{2**63}]}}', f"the number that a push gave it, not {2**63}"),
+        (f'{{"identifier": "a", "after": [{10**4000}]}}', "the number that a push gave it, not 1000"),
+        (f'{{"identifier": "a", "after": [{"9" * 5000}]}}', "a number in it has too many digits"),
+        ('{"identifier": "a", "after": [{"topic": "orders", "sequence": "x"}]}', "a push gave it, not 'x'"),
+        ('{"identifier": "a", "after": [{"topic": 5, "sequence": 1}]}', "topic must be a str, not int"),
+        (f'{{"identifier": "a", "due": {10**4000}}}', "is too long a time"),
         ('{"identifier": "a", "after": [1], "on_abort": "hope"}', "on_abort is one of CASCADE, RUN, WAIT"),
     ],
 )
 def test_one_wrong_line_stops_all(topiq: Topiq, line: str, reason: str) -> None:
     """The line is named, and nothing is pushed."""
     code, said = topiq.fails("push", "orders", "--from-file", "-", given=f'{{"identifier": "good"}}\n{line}\n')
-    assert code == 1
+    assert code == 2
     assert "line 2: " in said
     assert reason in said
     assert said.endswith("nothing was pushed")
+    assert len(said) < 300
     assert stored(topiq, "identifier") == []
 
 
@@ -194,13 +201,23 @@ def test_wrong_arguments_are_told(topiq: Topiq, arguments: tuple[str, ...], reas
     assert reason in line
 
 
-def test_a_file_that_is_no_text_is_refused(topiq: Topiq, tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 give a sentence."""
+@pytest.mark.parametrize("before", [0, 1, 2000])
+def test_a_file_that_is_no_text_is_refused(topiq: Topiq, tmp_path: Path, before: int) -> None:
+    """Bytes that are no UTF-8 give a sentence, with the line that they are in."""
     path = tmp_path / "tasks.jsonl"
-    path.write_bytes(b'{"identifier": "\xff"}\n')
-    code, line = topiq.fails("push", "orders", "--from-file", path)
-    assert code == 1
-    assert line.endswith("not UTF-8; nothing was pushed")
+    path.write_bytes(b'"good"\n' * before + b'{"identifier": "\xff"}\n"good"\n')
+    said = f"{path}, line {before + 1}: it is not UTF-8; nothing was pushed"
+    assert topiq.fails("push", "orders", "--from-file", path) == (2, said)
+    assert stored(topiq, "identifier") == []
+
+
+@pytest.mark.parametrize("option", ["--input", "--reference", None])
+def test_an_argument_that_is_no_text_is_refused(topiq: Topiq, option: str | None) -> None:
+    """Bytes that are no UTF-8 come as surrogates."""
+    code, line = topiq.fails("push", "orders", *(("bad\udcff",) if option is None else ("a", option, "bad\udcff")))
+    assert code == 2
+    assert "must be valid Unicode" in line
+    assert stored(topiq, "identifier") == []
 
 
 def test_an_unknown_topic_is_told(topiq: Topiq) -> None:
