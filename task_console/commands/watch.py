@@ -65,7 +65,7 @@ def watch(
     waited for.
 
     JSON, a line at each look: {moment, topics: [{topic, activation, counts, pushed, decided, oldest}], owners:
-    [{owner, alive, silent, active, longest}]}. Rates are per second, other times in seconds.
+    [{owner, alive, silent, registered, active, longest}]}. Rates are per second, other times in seconds.
     """
     if window <= timedelta():
         message = "the window must be longer than nothing"
