@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
+import sqlalchemy
 
 from task_api import Counting, SchemaError
 from task_console.commands.roles import roles
 from task_console.database import Database
-from task_console.errors import other_schema
+from task_console.errors import Failure, other_schema
 from task_console.options import connected, json_option, url_option, yes_option
 from task_console.render import Output
 from task_console.urls import parsed_url
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from sqlalchemy import Connection
+
 __all__ = ["schema"]
+
+_CREATED = re.compile(r"^CREATE (?:TABLE|VIEW) (\w+)", re.MULTILINE)
+_ELSEWHERE = {
+    "sqlite": "file",
+    "postgresql": "schema, which ?options=-csearch_path%3DNAME in the URL names",
+}
 
 
 @click.group(no_args_is_help=True)
@@ -60,6 +70,8 @@ def install(url: str | None, *, as_json: bool, unpartitioned: bool, no_pretty: b
             before = tables.version(tx)
             if before is not None and before != tables.VERSION:
                 raise other_schema(before, tables.VERSION)
+            if before is None:
+                _require_room(tx, pretty=not no_pretty)
             tables.install(tx, partitioned=not unpartitioned, pretty=not no_pretty, notify=not no_notify)
         done = "installed" if before is None else "was there already"
         Output(as_json=as_json).answer(
@@ -147,6 +159,18 @@ def uninstall(*, yes: bool, database: Database, output: Output) -> None:
     with database.engine.begin() as tx:
         tables.uninstall(tx)
     output.answer({"tasks": tasks}, "the schema is removed")
+
+
+def _require_room(tx: Connection, *, pretty: bool) -> None:
+    """Complain about a table of somebody else that has the name of one of ours."""
+    names = _CREATED.findall(tables.render(tx.dialect.name, pretty=pretty))
+    found = sqlalchemy.inspect(tx)
+    present = {*found.get_table_names(), *found.get_view_names()}
+    taken = [name for name in names if name in present]
+    if taken and tables.version(tx) is None:  # else they were made a moment ago
+        message = f"there is a table or view {taken[0]!r} already, which is not topiq's; install into another "
+        message += _ELSEWHERE.get(tx.dialect.name, "schema")
+        raise Failure(message)
 
 
 def _count(database: Database) -> int | None:

@@ -123,3 +123,22 @@ def test_install_makes_the_file(tmp_path: Path) -> None:
     assert not path.exists()
     assert invoke("schema", "install", url=f"sqlite:///{path}").exit_code == 0
     assert invoke("topics", url=f"sqlite:///{path}").exit_code == 0
+
+
+@pytest.mark.parametrize(("kind", "name"), [("TABLE", "task"), ("TABLE", "task_owner"), ("VIEW", "task_pretty")])
+def test_install_leaves_what_is_not_its_own(topiq: Topiq, backend: Backend, kind: str, name: str) -> None:
+    """A table of the same name is told with a way out, and nothing is made."""
+    topiq("schema", "uninstall", "--yes")
+    backend.sql(f"CREATE {kind} {name} AS SELECT 1 AS mine")
+    try:
+        code, line = topiq.fails("schema", "install")
+        assert code == 1
+        assert line.startswith(
+            f"there is a table or view {name!r} already, which is not topiq's; install into another "
+        )
+        assert topiq.fails("schema", "version")[0] == 4
+        assert backend.sql(f"SELECT mine FROM {name}") == [(1,)]  # noqa: S608 - ours
+        if kind == "VIEW":
+            assert topiq.json("schema", "install", "--no-pretty")["installed"]
+    finally:
+        backend.sql(f"DROP {kind} {name}")
