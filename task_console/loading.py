@@ -28,6 +28,9 @@ def load(target: str, url: URL | None) -> object:
     if not all(module.split(".")):
         message = f"{target!r} names no module; name the worker as in topiq work shop:worker"
         raise Failure(message, Exit.USAGE)
+    if module.endswith(".py"):
+        message = f"a module is named without .py; write topiq work {module.removesuffix('.py')}:{name or 'worker'}"
+        raise Failure(message, Exit.USAGE)
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
