@@ -131,7 +131,7 @@ def _due(facts: _Facts) -> Iterator[Finding]:
     if suspended.overdue and suspended.first is not None:
         message = (
             f"{_tasks(suspended.overdue)} SUSPENDED and due since {shown(suspended.first)} UTC,"
-            " but nobody has made them READY: workers that are alive do so every few moments."
+            f" but nobody has made {_them(suspended.overdue)} READY: workers that are alive do so every few moments."
         )
         yield Finding("overdue", message, "start a worker for this topic")
     if suspended.waiting:
@@ -141,7 +141,10 @@ def _due(facts: _Facts) -> Iterator[Finding]:
         message = f"{_tasks(suspended.waiting)} SUSPENDED and not due yet{first}."
         yield Finding("waiting-for-due", message, blocking=not facts.count(TaskState.READY))
     if suspended.endless:
-        message = f"{_tasks(suspended.endless)} SUSPENDED without a due time, until a junction or you release them."
+        message = (
+            f"{_tasks(suspended.endless)} SUSPENDED without a due time,"
+            f" until a junction, the end of other tasks or you release {_them(suspended.endless)}."
+        )
         advice = f"topiq revive {facts.topic} --state SUSPENDED"
         yield Finding("suspended", message, advice, blocking=not facts.count(TaskState.READY))
 
@@ -181,13 +184,14 @@ def _held(facts: _Facts) -> Iterator[Finding]:
         advice = f"topiq release {facts.topic} --owner '{owner.owner}'"
         yield Finding("held-by-dead-owner", message, advice)
     if facts.ended_leases:
-        message = f"{_tasks(facts.ended_leases)} ACTIVE although the lease has ended, and nobody has expired them."
+        number = facts.ended_leases
+        message = f"{_tasks(number)} ACTIVE although the lease has ended, and nobody has expired {_them(number)}."
         yield Finding("lease-ended", message, "topiq expire")
 
 
 def _left(facts: _Facts) -> Iterator[Finding]:
     if expired := facts.count(TaskState.EXPIRED):
-        message = f"{_tasks(expired)} EXPIRED and wait to be revived."
+        message = f"{_tasks(expired)} EXPIRED and {'has' if expired == 1 else 'have'} to be revived."
         nothing = not facts.count(TaskState.READY)
         yield Finding("expired", message, f"topiq revive {facts.topic} --state EXPIRED", blocking=nothing)
     if failed := facts.count(TaskState.FAILED):
@@ -234,6 +238,10 @@ _QUESTIONS = (_paused, _nobody, _nothing_ready, _due, _blocked, _held, _left, _p
 
 def _tasks(number: int) -> str:
     return counted(number, "task is", "tasks are")
+
+
+def _them(number: int) -> str:
+    return "it" if number == 1 else "them"
 
 
 def _share(number: int, total: int) -> str:

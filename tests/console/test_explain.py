@@ -77,6 +77,7 @@ def test_tasks_that_nobody_promoted(
     push(backend, repository, topic, "b", due=timedelta(hours=1))
     assert causes(topiq) == ["nothing-ready", "overdue", "waiting-for-due"]
     assert found(topiq)["overdue"]["message"].startswith("1 task is SUSPENDED and due since")
+    assert " nobody has made it READY: " in found(topiq)["overdue"]["message"]
 
 
 def test_tasks_that_wait_for_a_junction(
@@ -86,6 +87,10 @@ def test_tasks_that_wait_for_a_junction(
     push(backend, repository, topic, "a", suspended=True)
     assert causes(topiq) == ["nothing-ready", "suspended"]
     assert found(topiq)["suspended"]["advice"] == "topiq revive topic --state SUSPENDED"
+    said = "SUSPENDED without a due time, until a junction, the end of other tasks or you release"
+    assert found(topiq)["suspended"]["message"] == f"1 task is {said} it."
+    push(backend, repository, topic, "b", suspended=True)
+    assert found(topiq)["suspended"]["message"] == f"2 tasks are {said} them."
 
 
 def test_siblings_that_are_active(topiq: Topiq, backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
@@ -179,7 +184,9 @@ def test_a_lease_that_ended(topiq: Topiq, backend: Backend, repository: TaskRepo
     push(backend, repository, topic, "a", "b")
     poll(backend, repository, topic, lease=timedelta(microseconds=1))
     assert causes(topiq) == ["lease-ended"]
+    assert found(topiq)["lease-ended"]["message"].endswith(" nobody has expired it.")
     assert topiq.json("expire") == {"expired": 1}
+    assert found(topiq)["expired"]["message"] == "1 task is EXPIRED and has to be revived."
     assert found(topiq)["expired"]["advice"] == "topiq revive topic --state EXPIRED"
 
 
