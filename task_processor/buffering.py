@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 from task_api import Task
 
 from .closing import OnClose
-from .handler import Callback, OnFailure, ShutdownError, TaskHandler, TaskHandlerFactory, lend
+from .handler import Callback, OnFailure, ShutdownError, TaskHandler, TaskHandlerFactory, lend, lend_retry
 from .listener import LOGGER
 from .number import checked_number
+from .retry import RetryPolicy
 
 __all__ = ["Baggage", "BufferingTaskHandlerFactory", "QueueObserver"]
 
@@ -213,6 +214,10 @@ class _BufferingHandler:
     def use_executor(self, executor: Executor) -> None:
         for delegate in self._delegates:
             lend(executor, delegate)
+
+    def use_retry(self, retry: RetryPolicy) -> None:
+        for delegate in self._delegates:
+            lend_retry(retry, delegate)
 
     def close(self) -> None:
         for pending in self._queue.close(self._on_close):

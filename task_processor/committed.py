@@ -88,7 +88,7 @@ class CommittedBatch(Generic[T]):
 
     def on_failure(self, error: BaseException) -> bool:
         """Store that all tasks of the batch failed; tell whether that was committed."""
-        return self._outcome.take("failure", error) and self._fail(error)
+        return self._outcome.take("failure", error) and self._end(error)
 
     def abandon(self) -> int:
         """Give the tasks back unless they are decided already, and return how many."""
@@ -130,12 +130,9 @@ class CommittedBatch(Generic[T]):
     def _hand(self, handler: TaskHandler) -> None:
         try:
             handler(self.tasks, self.callback, self.on_failure)
-        except HandedOverError as outcome:
-            if self._outcome.take("handover", outcome):
-                self._hand_over(outcome)
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
             if self._outcome.take("raised error", error):
-                self._fail(error)
+                self._end(error)
 
     def _held(self) -> list[Task]:
         return [task for task in self.tasks if task not in self._gone]
@@ -173,6 +170,10 @@ class CommittedBatch(Generic[T]):
             self._settle()
             self._work.reporter.lost(self._trace, lost)
 
+    def _end(self, error: BaseException) -> bool:
+        """Do as a handler says by its error; tell whether anything was stored."""
+        return self._hand_over(error) if isinstance(error, HandedOverError) else self._fail(error)
+
     def _fail(self, error: BaseException) -> bool:
         if isinstance(error, UnavailableError):
             return self._defer(error)
@@ -203,7 +204,7 @@ class CommittedBatch(Generic[T]):
             work.reporter.error(self._trace, tuple(held), error, decisions)
         return bool(decisions)
 
-    def _hand_over(self, outcome: HandedOverError) -> None:
+    def _hand_over(self, outcome: HandedOverError) -> bool:
         """Forget tasks that others hold now, store the decisions on others, and give back the rest."""
         with self._lock:
             self._gone = self._gone | outcome.tasks
@@ -218,7 +219,7 @@ class CommittedBatch(Generic[T]):
                     self._lose(lost)
                 else:
                     self._defer(error)
-                return
+                return False
         if rest := [task for task in self._held() if task not in decisions]:
             # First, so that nobody polls them at once.
             work.setback.set()
@@ -226,6 +227,7 @@ class CommittedBatch(Generic[T]):
         self._settle()
         if decisions:
             work.reporter.complete(self._trace, decisions)
+        return bool(decisions)
 
     def _defer(self, error: BaseException) -> bool:
         """Give the tasks back, to be polled again after a while."""

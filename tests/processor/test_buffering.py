@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from task_api import InvalidTaskError, Task, TaskDecision, TaskRepository, TaskState
-from task_processor import BufferingTaskHandlerFactory, OnClose, ShutdownError, TaskManager, batch, each
-from tests.backends.steps import push, states
-from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, running
+from task_processor import (
+    BufferingTaskHandlerFactory,
+    OnClose,
+    RetryPolicy,
+    ShutdownError,
+    TaskManager,
+    batch,
+    each,
+)
+from task_processor.handler import HandedOverError
+from tests.backends.steps import info, push, states
+from tests.processor.support import MOMENT, PATIENCE, Gate, PlainHandler, Recorder, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -316,3 +325,35 @@ def test_decisions_reach_the_callback() -> None:
     handler((task,), callback, lambda _: False)
     handler.close()
     assert decided == [{task: TaskDecision.FILTER}]
+
+
+@pytest.mark.kinds("driver")
+def test_what_was_handed_over_is_left_to_its_holder(backend: Backend, repository: Repository, topic: str) -> None:
+    """As without a buffer: decisions are stored, and what has none is given back (BU-03, P2)."""
+    tasks = push(backend, repository, topic, "held", "done", "left")
+    other, recorder, policies = backend.repository("other"), Recorder(), list[RetryPolicy]()
+    retry = RetryPolicy(3)
+
+    class Handler(PlainHandler):
+        def use_retry(self, retry: RetryPolicy) -> None:
+            policies.append(retry)
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: OnFailure) -> None:
+        if len(tasks) < 3:
+            callback(lambda _: dict.fromkeys(tasks, TaskDecision.SUCCESS))
+            return
+        with backend.begin() as tx:
+            other.eject(tx, topic, tasks[0])
+        raise HandedOverError(tasks[:1], {tasks[1]: TaskDecision.success("at once")})
+
+    factory = BufferingTaskHandlerFactory(lambda _: Handler(handle), buffer=0, workers=1)
+    with running(backend, repository, factory, listener=recorder, retry=retry, pause=MOMENT):
+        recorder.wait("complete", 2)
+    found = [info(backend, repository, topic, task) for task in tasks]
+    assert [task.state for task in found] == [TaskState.ACTIVE, TaskState.SUCCEEDED, TaskState.SUCCEEDED]
+    assert [(task.owner, task.output, task.attempt) for task in found[:2]] == [
+        ("other", None, 1),
+        ("me", "at once", 1),
+    ]
+    assert not {"error", "lost"} & set(recorder.names())
+    assert policies == [retry]
