@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 from task_api import LostTaskError, Task, TaskDecision
 
 from .connection import broken, refused
+from .extension import extend
 from .handler import Completion, HandedOverError, ShutdownError, TaskHandler, UnavailableError
 from .outcome import FirstOutcome
 from .work import Work
@@ -112,8 +113,7 @@ class CommittedBatch(Generic[T]):
             with self._extending:
                 while not self._given_back and (held := self._held()):
                     try:
-                        with self._work.dispatcher() as tx:
-                            self._work.source.extend(tx, self._work.topic, held, lease)
+                        extend(self._work.source, self._work.dispatcher, self._work.topic, held, lease)
                     except LostTaskError as error:
                         # Critical section: either it is reported here, or by the decision that is under way.
                         with self._lock:

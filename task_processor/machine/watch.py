@@ -9,6 +9,7 @@ from typing import Final, Generic, TypeVar
 from task_api import LostTaskError, Task, TaskRepository, TaskState
 
 from ..dispatcher import TaskDispatcher
+from ..extension import SHARE, extend
 from ..repeater import Job, Repeater
 from ..threads import DaemonExecutor
 from .task import HeldTask
@@ -18,7 +19,6 @@ __all__ = ["ClaimWatch", "Watched"]
 T = TypeVar("T")
 
 _PATIENCE: Final = timedelta(seconds=1)
-_SHARE: Final = 3
 
 
 class Watched:
@@ -39,7 +39,7 @@ class Watched:
     @property
     def due(self) -> bool:
         """Whether it is time to extend its lease."""
-        return self.lease is not None and time.monotonic() >= self._extended + self.lease.total_seconds() / _SHARE
+        return self.lease is not None and time.monotonic() >= self._extended + self.lease.total_seconds() / SHARE
 
     def extended(self, moment: float | None = None) -> None:
         """Say that its lease began now, or at a moment before."""
@@ -132,18 +132,7 @@ class ClaimWatch(Generic[T]):
         # Again if the next state has begun meanwhile, whose lease must not be replaced by that of the one before.
         while watched.lease is not None and watched.lease != lease:
             lease = watched.lease
-            with self._dispatcher() as tx:
-                begun = self._extend_in(tx, watched.task, lease)
-                if time.monotonic() - begun > lease.total_seconds() / _SHARE:
-                    # It waited for whoever had the task locked, and the lease counts from before that.
-                    begun = self._extend_in(tx, watched.task, lease)
-            watched.extended(begun)
-
-    def _extend_in(self, tx: T, task: Task, lease: timedelta) -> float:
-        """Extend a lease, and return when it began."""
-        begun = time.monotonic()
-        self._repository.extend(tx, self._topic, [task], lease)
-        return begun
+            watched.extended(extend(self._repository, self._dispatcher, self._topic, [watched.task], lease))
 
     def _check(self, watched: Sequence[Watched]) -> None:
         if watched:

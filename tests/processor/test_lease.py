@@ -55,6 +55,33 @@ def test_leases_are_extended_inside_of_a_transaction(backend: Backend, repositor
     prove_extension(backend, repository, topic, "transaction")
 
 
+@pytest.mark.backends("postgresql")  # SQLite knows one writer
+def test_a_locked_task_costs_the_others_no_lease(backend: Backend, repository: Repository, topic: str) -> None:
+    """Work that has its own task locked keeps no other batch from being extended (OW-09, DESIGN 3)."""
+    recorder, other = Recorder(), backend.repository("other")
+    _, free = push(backend, repository, topic, "locked", "free")
+    with Gate() as gate:
+
+        def work(task: Task, tx: Transaction) -> None:
+            if task.identifier == "locked":
+                repository.checkpoint(tx, topic, task, "half way")
+            gate.pass_through()
+
+        factory = BufferingTaskHandlerFactory(each(work), buffer=0, workers=2)
+        with running(backend, repository, factory, listener=recorder, lease=LEASE, size=1):
+            gate.wait()
+            gate.wait()
+            for _ in range(3):
+                before = lease_of(backend, repository, topic, free)
+                eventually(lambda: lease_of(backend, repository, topic, free) > before)  # noqa: B023 - at once
+            with backend.begin() as tx:
+                assert other.expire(tx, timedelta(hours=1)) == 0
+            gate.open()
+            recorder.wait("complete", 2)
+    assert "lost" not in recorder.names()
+    assert set(states(backend, repository, topic).values()) == {TaskState.SUCCEEDED}
+
+
 def prove_extension(backend: Backend, repository: Repository, topic: str, form: str) -> None:
     """See leases move on during work, so that nothing expires."""
     recorder, other = Recorder(), backend.repository("other")
