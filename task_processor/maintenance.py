@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 
@@ -13,7 +12,6 @@ from task_api import (
     TaskRepository,
     TaskResult,
     TaskState,
-    TaskStateError,
 )
 
 from .dispatcher import TaskDispatcher
@@ -113,27 +111,47 @@ class Maintenance(Generic[T]):
             self._repository.purge_owners(tx, max(timeout, self._expiry))
 
     def _revive(self, topic: str, revivification: Revivification, stopping: Callable[[], bool]) -> None:
-        found = _SIZE
-        while found == _SIZE and not stopping():
-            self._give_up(topic)
-            with self._dispatcher() as tx:
-                found = len(self._repository.recreate_state(tx, topic, revivification, TaskState.EXPIRED, size=_SIZE))
-            if found:
-                self._revived[topic] += found
+        after: int | None = INCEPTION
+        while after is not None and not stopping():
+            # Page by page, so that what is judged is what is brought back.
+            found = self._give_up(topic, after)
+            after = found[-1] if len(found) == _SIZE else None
+            if found and (revived := self._bring_back(topic, revivification, found[0], found[-1])):
+                self._revived[topic] += revived
                 self._processors[topic].resume()
 
-    def _give_up(self, topic: str) -> None:
-        """Fail expired tasks that had all their attempts, so that work that kills its process ends at some time."""
-        limit = self._processors[topic].max_attempts
-        if limit is None:
-            return
+    def _bring_back(self, topic: str, revivification: Revivification, first: int, last: int) -> int:
         with self._dispatcher() as tx:
-            found = self._repository.page(tx, topic, size=_SIZE, listing=Listing(state=TaskState.EXPIRED))
-            if spent := [task for task in found if task.attempt >= limit]:
-                message = f"expired at attempt {limit}, which was the last"
-                with suppress(TaskStateError):  # another worker was faster
-                    self._repository.reassign(tx, topic, dict.fromkeys(spent, TaskResult.FAILURE), message=message)
-                    LOGGER.warning("topic %r: %s tasks expired at their last attempt and failed", topic, len(spent))
+            revived = self._repository.recreate_state(
+                tx, topic, revivification, TaskState.EXPIRED, size=_SIZE, first=first, last=last
+            )
+        return len(revived)
+
+    def _give_up(self, topic: str, after: int) -> list[int]:
+        """
+        Fail expired tasks that had all their attempts, so that work that kills its process ends at some time.
+
+        Returns the sequences of a page of expired tasks, these included.
+        """
+        limit, failed = self._processors[topic].max_attempts, 0
+        with self._dispatcher() as tx:
+            found = self._repository.page(tx, topic, start=after, size=_SIZE, listing=Listing(state=TaskState.EXPIRED))
+            for task in found:
+                if limit is not None and task.attempt >= limit:
+                    # Only if it is still expired: somebody may have brought it back, and it may be done by now.
+                    failed += self._repository.reassign_all(
+                        tx,
+                        topic,
+                        TaskState.EXPIRED,
+                        TaskResult.FAILURE,
+                        first=task.sequence,
+                        last=task.sequence,
+                        message=f"expired at attempt {limit}, which was the last",
+                        skip_locked=True,
+                    )
+        if failed:
+            LOGGER.warning("topic %r: tasks that expired at their last attempt and failed: %s", topic, failed)
+        return [task.sequence for task in found]
 
     def _promote(self, topic: str) -> timedelta | None:
         with self._dispatcher() as tx:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Revivification, Task, TaskDecision, TaskRepository, TaskState
+from task_api import Revivification, Task, TaskDecision, TaskInfo, TaskRepository, TaskState
 from task_processor import RetryPolicy, TaskManager, Worker, each
 from task_processor.due import DueClock
+from task_processor.maintenance import Maintenance
 from task_processor.repeater import Job, Repeater
 from tests.backends.steps import info, poll, push, states
 from tests.processor.support import BRISK, LONG, PATIENCE, Gate, Recorder, Shaky, eventually, working
@@ -181,6 +183,47 @@ def test_work_that_kills_its_process_ends_at_last(backend: Backend, repository: 
         eventually(lambda: info(backend, repository, topic, deadly).state is TaskState.FAILED)
     assert "expired at attempt 3, which was the last" in (info(backend, repository, topic, deadly).output or "")
     assert worker.health.topics[topic].revived == 1
+
+
+def test_however_many_had_all_their_attempts(backend: Backend, repository: Repository, topic: str) -> None:
+    """None of them is brought back once more, and one behind them is (OW-12)."""
+    tasks = leave_behind(backend, topic, *map(str, range(601)))
+    backend.sql("UPDATE task SET attempt = 3 WHERE sequence <> :number", number=tasks[-1].sequence)
+    with working(backend, repository, each(nothing), options={"retry": RetryPolicy(3)}) as worker:
+        eventually(lambda: info(backend, repository, topic, tasks[-1]).state is TaskState.SUCCEEDED)
+        assert worker.health.topics[topic].revived == 1
+    assert Counter(states(backend, repository, topic).values()) == {TaskState.FAILED: 600, TaskState.SUCCEEDED: 1}
+
+
+@pytest.mark.backends("postgresql")  # SQLite knows one writer
+def test_what_succeeded_meanwhile_is_not_given_up(backend: Backend, repository: Repository, topic: str) -> None:
+    """Somebody may bring a task back, and have it done, while it is judged (OW-12, DESIGN 4)."""
+    [task] = leave_behind(backend, topic, "a")
+    with backend.begin() as tx:
+        assert repository.expire(tx, HOUR) == 1
+
+    class Overtaken:
+        """Has a task done by others once it was looked at."""
+
+        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's own
+            return getattr(repository, name)
+
+        def page(self, *arguments: Any, **options: Any) -> list[TaskInfo]:
+            """Look, and be late."""
+            found = repository.page(*arguments, **options)
+            with backend.begin() as tx:
+                repository.recreate(tx, topic, Revivification.RESET, found)
+            with backend.begin() as tx:
+                repository.complete_many(
+                    tx, topic, dict.fromkeys(poll(backend, repository, topic), TaskDecision.SUCCESS)
+                )
+            return found
+
+    manager = TaskManager(topic, repository, backend.begin, each(nothing), retry=RetryPolicy(1))
+    overtaken: Any = Overtaken()
+    maintenance = Maintenance(overtaken, backend.begin, {topic: manager}, HOUR, Revivification.RESET)
+    maintenance.revive(lambda: False)
+    assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
 
 
 def test_ended_leases_of_the_living_expire_too(backend: Backend, repository: Repository, topic: str) -> None:
