@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from .handler import UnavailableError
 from .listener import LOGGER
+from .threads import DaemonExecutor
 
 __all__ = ["RenewingExecutor", "submit"]
 
@@ -67,13 +69,15 @@ class RenewingExecutor(Executor):
 
 def submit(executor: Executor, function: Callable[..., R], *arguments: Any) -> "Future[R]":
     """
-    Submit a call.
+    Submit a call; on threads it is made in the caller's context, so that it is known what it belongs to.
 
     Raises:
         UnavailableError: the executor broke or was shut down.
 
     """
     try:
+        if isinstance(executor, ThreadPoolExecutor | DaemonExecutor):
+            return executor.submit(copy_context().run, function, *arguments)
         return executor.submit(function, *arguments)
     except (BrokenExecutor, RuntimeError) as error:
         message = f"the executor takes no more work: {error}"

@@ -1,7 +1,7 @@
 """The loop that polls one topic, from one start to its end."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Executor
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from .threads import DaemonExecutor
 from .transactional import TransactionalBatch
 from .work import Work
 
-__all__ = ["PollLoop", "Polling"]
+__all__ = ["PollLoop", "Polling", "inside"]
 
 T = TypeVar("T")
 
@@ -107,6 +107,10 @@ class PollLoop(Generic[T]):
     def own(self) -> bool:
         """Whether the caller is the loop, or work that it waits for, and so can't wait for its end."""
         return _LOOP.get() is self
+
+    def works_for(self, owner: str, topics: Collection[str]) -> bool:
+        """Whether it polls one of these topics as this owner."""
+        return self._work.topic in topics and getattr(self._work.source, "owner", None) == owner
 
     def start(self, timeout: float | None) -> bool:
         """Begin; tell whether that happened in time. Otherwise nothing will ever be polled."""
@@ -380,3 +384,9 @@ def _abandon(ahead: Ahead[T]) -> None:
     """Give back what waits for its turn, the attempt not counted."""
     for batch in ahead.drop():
         batch.abandon()
+
+
+def inside(owner: str, topics: Collection[str]) -> bool:
+    """Tell whether the caller is the loop of one of these topics, or work that it waits for."""
+    loop = _LOOP.get()
+    return isinstance(loop, PollLoop) and loop.works_for(owner, topics)

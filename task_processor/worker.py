@@ -3,8 +3,10 @@
 import random
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import Context
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import Final, Generic, Self, TypeVar
 
@@ -16,6 +18,7 @@ from .dispatcher import TaskDispatcher
 from .health import WorkerHealth
 from .heartbeat import Heart
 from .listener import LOGGER
+from .loop import inside
 from .maintenance import Maintenance
 from .processor import PATIENCE, TaskProcessor
 from .repeater import Job, Repeater
@@ -167,6 +170,8 @@ class Worker(Generic[T]):
         """
         Poll no more, finish what is under way, give back the rest, and leave; False if it did not run.
 
+        Work that stops its own worker does not wait for that: it is under way itself.
+
         Args:
             timeout: How long to let work go on, instead of the grace.
 
@@ -175,6 +180,8 @@ class Worker(Generic[T]):
 
         """
         self._stop_wanted.set()
+        if inside(self.owner, self._processors):
+            return self._stop_beside(timeout)
         with self._changing:
             if not self.active:
                 return False
@@ -230,6 +237,21 @@ class Worker(Generic[T]):
                 self._started = datetime.now(UTC)
                 LOGGER.info("worker %s runs: %s", self.owner, ", ".join(self._processors))
             return begun
+
+    def _stop_beside(self, timeout: timedelta | None) -> bool:
+        """Stop on a thread that can wait for the caller."""
+        running = self.active
+        if running:
+            # In a context of its own: it does not belong to the work.
+            call = partial(Context().run, self._stop_quietly, timeout)
+            threading.Thread(target=call, name="task-worker-stop", daemon=True).start()
+        return running
+
+    def _stop_quietly(self, timeout: timedelta | None) -> None:
+        try:
+            self.stop(timeout)
+        except TimeoutError as error:
+            LOGGER.warning("worker %s: %s", self.owner, error)
 
     def _insist(self, call: Callable[[], object], deadline: Deadline) -> bool:
         """Call until the database answers, and tell whether it did before a stop was wanted."""

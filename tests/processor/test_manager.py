@@ -153,18 +153,20 @@ def test_stop_finishes_the_batch_under_way(
 
 
 @claims
-@pytest.mark.parametrize("buffered", [False, True])
+@pytest.mark.parametrize("form", ["loop", "buffered", "executor"])
 def test_work_can_stop_its_own_manager(
-    backend: Backend, repository: Repository, topic: str, claim: Claim, *, buffered: bool
+    backend: Backend, repository: Repository, topic: str, claim: Claim, form: str
 ) -> None:
     """It does not wait for itself, on whatever thread it runs (TM-03)."""
     [task, _] = push(backend, repository, topic, "a", "b")
     factory = each(lambda _: str(manager.stop()))
-    if buffered:
+    if form == "buffered":
         factory = BufferingTaskHandlerFactory(factory, buffer=0, workers=1)
-    manager = TaskManager(topic, repository, backend.begin, factory, size=1, claim=claim)
-    manager.start()
-    eventually(lambda: not manager.active)
+    with ThreadPoolExecutor(1) as pool:
+        executor = pool if form == "executor" else None
+        manager = TaskManager(topic, repository, backend.begin, factory, size=1, claim=claim, executor=executor)
+        manager.start()
+        eventually(lambda: not manager.active)
     stored = info(backend, repository, topic, task)
     assert (stored.state, stored.output) == (TaskState.SUCCEEDED, "True")
 

@@ -405,16 +405,26 @@ def test_an_owner_used_again_takes_its_tasks_back(backend: Backend, repository: 
     assert (stored.attempt, stored.token > left.token) == (2, True)
 
 
-def test_work_may_stop_its_own_worker(backend: Backend, repository: Repository, topic: str) -> None:
+@pytest.mark.parametrize("executor", [None, ThreadPoolExecutor(1)], ids=["loop", "executor"])
+def test_work_may_stop_its_own_worker(
+    backend: Backend, repository: Repository, topic: str, executor: ThreadPoolExecutor | None
+) -> None:
     """It does not wait for itself, and its batch is decided (TM-03)."""
     [task] = push(backend, repository, topic, "a")
     stopped = []
-    worker = Worker(
-        repository,
-        backend.begin,
-        [TaskManager(topic, repository, backend.begin, each(lambda _: stopped.append(worker.stop())), pause=LONG)],
-    )
-    worker.start()
-    eventually(lambda: info(backend, repository, topic, task).state is TaskState.SUCCEEDED)
-    eventually(lambda: not worker.active)
-    assert stopped == [True]
+    with Gate() as gate:
+
+        def work(_: Task) -> None:
+            stopped.append(worker.stop())
+            gate.pass_through()
+
+        manager = TaskManager(topic, repository, backend.begin, each(work), executor=executor, pause=LONG)
+        worker = Worker(repository, backend.begin, [manager])
+        worker.start()
+        gate.wait()
+        # Whoever waits for its end finds the batch decided.
+        assert (stopped, worker.active) == ([True], True)
+        gate.open()
+        worker.stop()
+    assert (worker.active, manager.active) == (False, False)
+    assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
