@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from time import monotonic
 from typing import Final, Generic, TypeVar
 
 from task_api import Claim, Condition, Order, Task
@@ -147,7 +148,12 @@ class PollLoop(Generic[T]):
         """Wait for the end; tell whether it came in time. Nobody waits for himself."""
         if self.own:
             return True
-        self._thread.join(timeout)
+        deadline = None if timeout is None else monotonic() + timeout
+        # First, as a thread that is yet to be started, or could not be, can't be joined.
+        if not self._ended.wait(timeout):
+            return False
+        if self._thread.ident is not None:
+            self._thread.join(None if deadline is None else max(deadline - monotonic(), 0))
         return not self._thread.is_alive()
 
     def _main(self) -> None:

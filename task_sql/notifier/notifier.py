@@ -105,6 +105,7 @@ class _Run:
         self._report = report
         self._stopping = threading.Event()
         self._begun = threading.Event()
+        self._ended = threading.Event()
         # Set by stop, and by a connection that was made or refused.
         self._wake = threading.Event()
         self._feed: Feed | None = None
@@ -115,7 +116,11 @@ class _Run:
 
     def start(self, timeout: float | None) -> None:
         """Begin, and wait until the first connection was made or failed."""
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:
+            self._ended.set()
+            raise
         if not self._begun.wait(timeout):
             message = f"the database neither answered nor refused within {timeout} s; the notifier is not active"
             raise TimeoutError(message)
@@ -134,9 +139,11 @@ class _Run:
         """Wait for the end; tell whether it came in time. Its own threads do not wait for themselves."""
         deadline = None if timeout is None else monotonic() + timeout
         if threading.current_thread() is not self._thread:
-            self._thread.join(timeout)
-            if self._thread.is_alive():
+            # First, as a thread that is yet to be started, or could not be, can't be joined.
+            if not self._ended.wait(timeout):
                 return False
+            if self._thread.ident is not None:
+                self._thread.join()
         return self._board.join(None if deadline is None else max(0.0, deadline - monotonic()))
 
     def _main(self) -> None:
@@ -146,6 +153,7 @@ class _Run:
         finally:
             self._board.close()
             self._begun.set()
+            self._ended.set()
 
     def _session(self) -> None:
         """Listen for the life of one connection."""

@@ -411,3 +411,18 @@ def test_wrong_intervals_are_refused(interval: Any) -> None:  # noqa: ANN401 - w
     """Before anything happens."""
     with pytest.raises(InvalidTaskError, match="interval must be a timedelta of more than 0"):
         PollingNotifier(interval)
+
+
+def test_a_stop_in_the_midst_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may come before there is a thread, which ends at once then (PN-07)."""
+    notifier = Notifier(Exchange(Line()))
+    begin = module._Run.start  # noqa: SLF001 - where a stop may come
+
+    def start(run: Any, timeout: float | None) -> None:  # noqa: ANN401 - private
+        with pytest.raises(TimeoutError, match="still being told"):
+            notifier.stop(MOMENT)
+        begin(run, timeout)
+
+    monkeypatch.setattr(module._Run, "start", start)  # noqa: SLF001
+    notifier.start([Puppet()])
+    assert (notifier.active, notifier.stop()) == (False, False)

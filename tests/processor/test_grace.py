@@ -23,6 +23,7 @@ from task_processor import (
     batch,
     each,
 )
+from task_processor.loop import PollLoop
 from tests.backends.steps import info, poll, push, states
 from tests.processor.support import BRISK, LONG, MOMENT, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
@@ -284,6 +285,23 @@ def test_a_second_signal_ends_the_grace(backend: Backend, repository: Repository
         killing.join(PATIENCE)
         assert worker.active is False
         assert info(backend, repository, topic, task).state is TaskState.READY
+
+
+def test_a_stop_in_the_midst_of_a_start(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may come before there is a thread; nothing runs in the end (TM-03)."""
+    manager = TaskManager(topic, repository, backend.begin, each(lambda _: None))
+    begin = PollLoop.start
+
+    def start(loop: PollLoop[Any], timeout: float | None) -> bool:
+        with pytest.raises(TimeoutError, match="still at work"):
+            manager.stop(MOMENT)
+        return begin(loop, timeout)
+
+    monkeypatch.setattr(PollLoop, "start", start)
+    assert manager.start() is False
+    assert (manager.active, manager.stop()) == (False, False)
 
 
 PROGRAM = r"""
