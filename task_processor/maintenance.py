@@ -105,6 +105,10 @@ class Maintenance(Generic[T]):
         """Give back what could be neither completed nor failed."""
         _each(self._processors, lambda topic: self._processors[topic].recover())
 
+    def follow(self, stopping: Callable[[], bool]) -> None:
+        """Let processors begin or end as is stored."""
+        _each(self._processors, lambda topic: None if stopping() else self._processors[topic].follow())
+
     def purge(self, timeout: timedelta) -> None:
         """Forget owners that are long dead and that no task names."""
         with self._dispatcher() as tx:

@@ -304,7 +304,10 @@ class Worker(Generic[T]):
             ),
             Repeater("task-maintenance", jobs),
             # Alone, because it makes handlers.
-            Repeater("task-activation", [Job("following activations", heartbeat, self._follow)]),
+            Repeater(
+                "task-activation",
+                [Job("following activations", heartbeat, lambda: maintenance.follow(self._stop_wanted.is_set))],
+            ),
         )
         heart, *others = self._threads
         heart.start()
@@ -340,8 +343,3 @@ class Worker(Generic[T]):
             return wait
         self._maintenance.expire()
         return None
-
-    def _follow(self) -> None:
-        for processor in self._processors.values():
-            if not self._stop_wanted.is_set():
-                processor.follow()

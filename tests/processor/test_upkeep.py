@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from task_api import Revivification, Task, TaskDecision, TaskInfo, TaskRepository, TaskState
-from task_processor import RetryPolicy, TaskManager, Worker, each
+from task_processor import PersistentTaskProcessor, RetryPolicy, TaskManager, TaskProcessor, Worker, each
 from task_processor.due import DueClock
 from task_processor.maintenance import Maintenance
 from task_processor.repeater import Job, Repeater
@@ -224,6 +224,34 @@ def test_what_succeeded_meanwhile_is_not_given_up(backend: Backend, repository: 
     maintenance = Maintenance(overtaken, backend.begin, {topic: manager}, HOUR, Revivification.RESET)
     maintenance.revive(lambda: False)
     assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
+
+
+def test_a_processor_that_can_not_follow_keeps_no_other_from_it(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """What is stored about the others counts all the same, and the error is told (PN-02)."""
+
+    class Broken(TaskManager[Any]):
+        """Raises instead of following."""
+
+        def follow(self) -> None:
+            """Raise."""
+            raise ZeroDivisionError
+
+    with backend.begin() as tx:
+        repository.initialize(tx, "broken")
+    manager = TaskManager(topic, repository, backend.begin, each(nothing))
+    processors: list[TaskProcessor] = [
+        Broken("broken", repository, backend.begin, each(nothing)),
+        PersistentTaskProcessor(manager, repository, backend.begin),
+    ]
+    worker = Worker(repository, backend.begin, processors, **BRISK)
+    with worker:
+        assert manager.active is False
+        with backend.begin() as tx:
+            repository.activate(tx, topic, active=True)
+        eventually(lambda: manager.active)
+        eventually(lambda: worker.health.errors == {"following activations": "ZeroDivisionError()"})
 
 
 def test_ended_leases_of_the_living_expire_too(backend: Backend, repository: Repository, topic: str) -> None:
