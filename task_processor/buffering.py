@@ -14,6 +14,7 @@ from .closing import OnClose
 from .handler import Callback, OnFailure, ShutdownError, TaskHandler, TaskHandlerFactory, lend, lend_retry
 from .listener import LOGGER
 from .number import checked_number
+from .outcome import has_outcome
 from .retry import RetryPolicy
 
 __all__ = ["Baggage", "BufferingTaskHandlerFactory", "QueueObserver"]
@@ -103,6 +104,9 @@ class _Pending:
                 LOGGER.exception("a batch could not be failed")
 
     def _run(self, delegate: TaskHandler) -> None:
+        if has_outcome():
+            # It was given back while it waited for its turn: others may have it now.
+            return
         if self.unpack is not None:
             self.unpack()
         delegate(self.tasks, self.callback, self.on_failure)

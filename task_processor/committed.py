@@ -129,7 +129,8 @@ class CommittedBatch(Generic[T]):
 
     def _hand(self, handler: TaskHandler) -> None:
         try:
-            handler(self.tasks, self.callback, self.on_failure)
+            with self._outcome.awaited():
+                handler(self.tasks, self.callback, self.on_failure)
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
             if self._outcome.take("raised error", error):
                 self._end(error)

@@ -1,13 +1,15 @@
 """The one outcome that a batch can have."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from task_api import Task, TaskDecision
 
 from .listener import LOGGER
 
-__all__ = ["Decided", "FirstOutcome"]
+__all__ = ["Decided", "FirstOutcome", "has_outcome"]
 
 
 class Decided:
@@ -41,6 +43,15 @@ class FirstOutcome:
         """Whether there is one already."""
         return self._decided
 
+    @contextmanager
+    def awaited(self) -> Iterator[None]:
+        """What is called inside, and whatever goes on in a copy of its context, works for this outcome."""
+        token = _AWAITED.set(self)
+        try:
+            yield
+        finally:
+            _AWAITED.reset(token)
+
     def take(self, outcome: str, error: BaseException | None = None) -> bool:
         """Tell whether this outcome is the first."""
         with self._lock:
@@ -50,3 +61,12 @@ class FirstOutcome:
                 "topic %r: ignored a %s, the batch has its outcome already", self._topic, outcome, exc_info=error
             )
         return first
+
+
+_AWAITED: ContextVar[FirstOutcome | None] = ContextVar("task_processor_outcome", default=None)
+
+
+def has_outcome() -> bool:
+    """Tell whether the batch that the caller works on has its outcome already: it may have been given back."""
+    outcome = _AWAITED.get()
+    return outcome is not None and outcome.taken

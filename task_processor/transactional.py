@@ -126,7 +126,8 @@ class TransactionalBatch(Generic[T]):
             if isinstance(handler, FunctionHandler):
                 self._complete(handler.prepare(self.tasks))
             else:
-                handler(self.tasks, self._callback, self._on_failure)
+                with self._outcome.awaited():
+                    handler(self.tasks, self._callback, self._on_failure)
         except BaseException as error:  # noqa: BLE001 - whatever a handler raises fails its batch alone
             if self._outcome.take("raised error", error):
                 self._error = error

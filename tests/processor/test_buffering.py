@@ -21,7 +21,7 @@ from task_processor import (
 )
 from task_processor.handler import HandedOverError
 from tests.backends.steps import info, push, states
-from tests.processor.support import MOMENT, PATIENCE, Gate, PlainHandler, Recorder, running
+from tests.processor.support import MOMENT, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -325,6 +325,30 @@ def test_decisions_reach_the_callback() -> None:
     handler((task,), callback, lambda _: False)
     handler.close()
     assert decided == [{task: TaskDecision.FILTER}]
+
+
+@pytest.mark.kinds("driver")
+def test_what_was_given_back_in_the_queue_is_not_begun(backend: Backend, repository: Repository, topic: str) -> None:
+    """Others may have it by then (BU-06, P1)."""
+    push(backend, repository, topic, "a", "b", "c")
+    begun: list[str] = []
+    with Gate() as gate:
+
+        def work(task: Task) -> None:
+            begun.append(task.identifier)
+            gate.pass_through()
+
+        factory = BufferingTaskHandlerFactory(each(work), buffer=1, workers=1)
+        with running(backend, repository, factory, size=1) as manager:
+            gate.wait()
+            # The third one waits for a place.
+            eventually(lambda: manager.statistics.batches == 3)
+            with pytest.raises(TimeoutError):
+                manager.stop(MOMENT)
+            assert manager.abandon() == 3
+            gate.open()
+    assert begun == ["a"]
+    assert set(states(backend, repository, topic).values()) == {TaskState.READY}
 
 
 @pytest.mark.kinds("driver")
