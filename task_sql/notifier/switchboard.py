@@ -46,6 +46,7 @@ class Switchboard:
         self._changed = threading.Condition()
         self._closed = False
         self._errands: dict[int, _Errand] = {}
+        self._ending: set[int] = set()
         self._thread = threading.Thread(target=self._main, name="task-notifier-activation", daemon=True)
         self._thread.start()
 
@@ -130,7 +131,10 @@ class Switchboard:
         activation = processor.activation
         if self._closed or activation is None:
             return
-        if activation and not processor.active:
+        if activation and (not processor.active or id(processor) in self._ending):
             processor.initialize()
         elif not activation and processor.active:
+            # It may take longer than it is waited for: until it is done, one that is active is not one that goes on.
+            self._ending.add(id(processor))
             processor.shutdown()
+        self._ending.discard(id(processor))

@@ -79,6 +79,21 @@ def test_a_stored_stop_stops(board: Boards) -> None:
     assert puppet.calls == ["activation", "shutdown"]
 
 
+def test_a_start_is_not_lost_on_one_that_is_still_ending(board: Boards) -> None:
+    """It is started once it has ended, although it was active when that was stored (PN-10)."""
+    puppet, fence = Puppet("a", active=True), Puppet("fence")
+    puppet.stored = False
+    puppet.trouble["shutdown"] = [TimeoutError()]
+    puppet.before["shutdown"] = lambda: setattr(puppet, "stored", True)
+    exchange = board(puppet, fence)
+    exchange.activation("a")
+    puppet.wait("initialize")
+    exchange.activation("a")
+    exchange.activation("fence")
+    fence.wait("activation")
+    assert [call for call in puppet.calls if call != "activation"] == ["shutdown", "initialize"]
+
+
 @pytest.mark.parametrize(("stored", "active"), [(None, False), (None, True), (True, True), (False, False)], ids=str)
 def test_what_is_as_stored_stays(board: Boards, *, stored: bool | None, active: bool) -> None:
     """Nothing stored says nothing, and what runs is not started again (PN-10, PN-B2)."""
