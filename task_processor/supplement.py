@@ -26,8 +26,11 @@ class TaskSupplement:
     def __init__(self, context: "TaskContext | None" = None) -> None:
         self._context = context
         self._lock = threading.Lock()
+        self._made = threading.Condition(self._lock)
         self._values: dict[_Key, Any] = {}
-        self._makers: dict[_Key, threading.RLock] = {}
+        # The thread that makes a value, and the value that a thread waits for.
+        self._makers: dict[_Key, int] = {}
+        self._waiting: dict[int, _Key] = {}
 
     @property
     def context(self) -> Any:  # noqa: ANN401 - whatever the factory was given
@@ -63,20 +66,25 @@ class TaskSupplement:
         task: Task | None = None,
         qualifier: Hashable = None,
     ) -> V:
-        """Return the value of a key; if there is none, make it, once for all who ask at the same time."""
+        """
+        Return the value of a key; if there is none, make it, once for all who ask at the same time.
+
+        A factory may use the supplement itself. Of factories that would wait for each other one does not wait, and
+        makes the value that it asks for too; the first value that is made is everybody's.
+        """
         key = _key(type, task, qualifier)
-        with self._lock:
-            if key in self._values:
-                return cast("V", self._values[key])
-            maker = self._makers.setdefault(key, threading.RLock())
-        # One lock for each key, so that a factory may use the supplement itself.
-        with maker:
-            value = self._probe(key)
-            if value is None:
-                made = _present(key, factory())
-                with self._lock:
-                    value = self._values.setdefault(key, made)
+        if (value := self._awaited(key)) is not None:
             return cast("V", value)
+        me = threading.get_ident()
+        try:
+            made = _present(key, factory())
+            with self._lock:
+                return cast("V", self._values.setdefault(key, made))
+        finally:
+            with self._made:
+                if self._makers.get(key) == me:
+                    del self._makers[key]
+                self._made.notify_all()
 
     def require(self, type: type[V], *, task: Task | None = None, qualifier: Hashable = None) -> V:  # noqa: A002
         """
@@ -96,6 +104,28 @@ class TaskSupplement:
     def probe(self, type: type[V], *, task: Task | None = None, qualifier: Hashable = None) -> V | None:  # noqa: A002
         """Return the value of a key, or None."""
         return cast("V | None", self._probe(_key(type, task, qualifier)))
+
+    def _awaited(self, key: _Key) -> Any:  # noqa: ANN401 - of the key's type
+        """Return a value that is there, or that another thread makes; None if the caller is to make it."""
+        me = threading.get_ident()
+        with self._made:
+            # Critical section: whoever begins to wait sees whether he would wait for himself.
+            while key not in self._values and key in self._makers and not self._leads_to(me, key):
+                self._waiting[me] = key
+                self._made.wait()
+                del self._waiting[me]
+            if key not in self._values:
+                self._makers.setdefault(key, me)
+            return self._values.get(key)
+
+    def _leads_to(self, me: int, key: _Key) -> bool:
+        """Tell whether a key is made by a thread, or by one that waits for it, and so on."""
+        awaited: _Key | None = key
+        while awaited is not None and (maker := self._makers.get(awaited)) is not None:
+            if maker == me:
+                return True
+            awaited = self._waiting.get(maker)
+        return False
 
     def _probe(self, key: _Key) -> Any:  # noqa: ANN401 - of the key's type
         with self._lock:

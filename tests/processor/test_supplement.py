@@ -10,6 +10,8 @@ import pytest
 
 from task_api import InvalidTaskError, Task
 from task_processor import TaskContext, TaskSupplement
+from task_processor.threads import DaemonExecutor
+from tests.processor.support import PATIENCE
 
 A, B = Task(1, "a"), Task(2, "b")
 
@@ -115,3 +117,21 @@ def test_the_context_comes_with_it() -> None:
     """Steps find the context of their batch (CS-04)."""
     context = TaskContext()
     assert TaskSupplement(context).context is context
+
+
+def test_factories_that_need_each_other_do_not_wait_for_ever(supplement: TaskSupplement) -> None:
+    """Steps that run at once may ask in any order, and all see the same values (SU-04, SU-07)."""
+    both = threading.Barrier(2)
+
+    def make(own: type[Any], other: type[Any]) -> Any:  # noqa: ANN401 - one of two kinds
+        both.wait(PATIENCE)
+        supplement.suggest(other, other)
+        return own()
+
+    threads = DaemonExecutor("test", 2)
+    lists = threads.submit(supplement.suggest, list, lambda: make(list, dict))
+    dicts = threads.submit(supplement.suggest, dict, lambda: make(dict, list))
+    found = (lists.result(PATIENCE), dicts.result(PATIENCE))
+    threads.shutdown()
+    assert found[0] is supplement.require(list)
+    assert found[1] is supplement.require(dict)
