@@ -90,3 +90,12 @@ def test_failed_work_is_undone_in_every_kind_of_transaction(
     assert found(backend, repository, "effects") == ["good", "fine"]
     expected = [TaskState.SUCCEEDED, TaskState.FAILED, TaskState.SUCCEEDED]
     assert list(states(backend, repository, topic).values()) == expected
+
+
+def test_what_is_no_transaction_of_a_database_is_left_alone() -> None:
+    """As a stand-in in the tests of a handler; what is raised inside is raised (DESIGN 5)."""
+    with savepoint(object()):
+        done = True
+    with pytest.raises(LookupError), savepoint(None):
+        raise LookupError
+    assert done
