@@ -9,7 +9,7 @@ from task_api import TOPIC_LENGTH, Claim, Condition, InvalidTaskError, Order, Ta
 from task_api.task import checked_name
 
 from .deadline import Deadline, checked_duration, seconds
-from .dispatcher import TaskDispatcher
+from .dispatcher import TaskDispatcher, checked_dispatcher
 from .handler import TaskHandlerFactory
 from .limiter import TaskLimiter
 from .listener import Reporter, TaskListener
@@ -86,6 +86,7 @@ class TaskManager(Generic[T]):
         if checked_number("ahead", ahead, 0) and claim is not Claim.COMMITTED:
             message = "ahead needs Claim.COMMITTED: a transactional claim is worked on in the transaction that polls"
             raise InvalidTaskError(message)
+        checked_dispatcher(dispatcher)
         self._work = Work(topic, source, dispatcher, Reporter(topic, listener or TaskListener()), retry)
         self._polling = Polling(size, order, condition, lease, claim, pause, extend, ahead)
         self._limiter = limiter or TaskLimiter.unlimited()

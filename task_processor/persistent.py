@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from task_api import TaskRepository, UnknownTopicError
 
 from .deadline import Deadline, seconds
-from .dispatcher import TaskDispatcher
+from .dispatcher import TaskDispatcher, checked_dispatcher
 from .processor import PATIENCE, TaskProcessor
 from .statistics import TopicStatistics
 
@@ -36,7 +36,7 @@ class PersistentTaskProcessor(Generic[T]):
     def __init__(self, processor: TaskProcessor, repository: TaskRepository[T], dispatcher: TaskDispatcher[T]) -> None:
         self._processor = processor
         self._repository = repository
-        self._dispatcher = dispatcher
+        self._dispatcher = checked_dispatcher(dispatcher)
         # One change at a time: storing a wish makes others, in this process too, follow it.
         self._changing = threading.RLock()
         self._wish: bool | None = None

@@ -14,7 +14,7 @@ from task_api import InvalidTaskError, ProcessorNotifier, Revivification, TaskEr
 
 from .deadline import Deadline, checked_duration, seconds
 from .departure import leave
-from .dispatcher import TaskDispatcher
+from .dispatcher import TaskDispatcher, checked_dispatcher
 from .health import WorkerHealth
 from .heartbeat import Heart
 from .listener import LOGGER
@@ -92,13 +92,13 @@ class Worker(Generic[T]):
             message = f"repository must be a TaskRepository, not {type(repository).__name__}"
             raise InvalidTaskError(message)
         self._repository = repository
-        self._dispatcher = dispatcher
+        self._dispatcher = checked_dispatcher(dispatcher)
         self._processors = roster(processors, repository.owner)
         self._notifier = notifier
         self._initialize_topics = initialize_topics
-        self._heart = Heart(
-            repository, dispatcher if beat_dispatcher is None else beat_dispatcher, heartbeat, self._back
-        )
+        if beat_dispatcher is None:
+            beat_dispatcher = dispatcher
+        self._heart = Heart(repository, checked_dispatcher(beat_dispatcher, "beat_dispatcher"), heartbeat, self._back)
         self._maintenance = Maintenance(repository, dispatcher, self._processors, expiry, on_expired)
         self._changing = threading.Lock()
         self._stop_wanted = threading.Event()

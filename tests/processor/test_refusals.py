@@ -11,13 +11,13 @@ import sqlalchemy
 from sqlalchemy.orm import Session
 
 import task_sql
-from task_api import Claim, TaskCreation, TaskRepository, TaskState
-from task_processor import TaskManager, each
+from task_api import Claim, InvalidTaskError, TaskCreation, TaskRepository, TaskState
+from task_processor import PersistentTaskProcessor, TaskManager, Worker, each
 from tests.backends.steps import info, push
 from tests.processor.support import MOMENT, PATIENCE, Recorder, eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from task_api import Task
     from tests.backends import Backend, Transaction
@@ -112,3 +112,22 @@ def test_a_pool_without_a_free_connection_fails_no_task(
     ]
     assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
     assert tried == [1] * (1 if within else 2)
+
+
+@pytest.mark.kinds("connection")
+def test_an_engine_is_no_dispatcher(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
+    """Whoever passes one is told what to pass, before anything runs."""
+    engine: Any = backend.engine
+    manager = TaskManager(topic, repository, backend.begin, each(lambda _: None))
+    calls: dict[str, Callable[[], object]] = {
+        "dispatcher": lambda: TaskManager(topic, repository, engine, each(lambda _: None)),
+        "dispatcher ": lambda: Worker(repository, engine, [manager]),
+        " dispatcher": lambda: PersistentTaskProcessor(manager, repository, engine),
+        "beat_dispatcher": lambda: Worker(repository, backend.begin, [manager], beat_dispatcher=engine),
+    }
+    for name, call in calls.items():
+        with pytest.raises(InvalidTaskError, match=rf"^{name.strip()} must begin a transaction .*, engine\.begin$"):
+            call()
+    nothing: Any = None
+    with pytest.raises(InvalidTaskError, match=r"this NoneType can't; as engine\.begin does"):
+        Worker(repository, nothing, [manager])
