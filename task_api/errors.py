@@ -15,7 +15,7 @@ Every error that topiq raises on purpose.
     TaskResultError           raised by work to choose a result; not an error of the library
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from .state import TaskResult
 
@@ -81,15 +81,21 @@ class _TasksError(TaskError):
     """An error about some of the tasks of a call."""
 
     topic: str
-    """The topic of the call."""
+    """The topic of the call; empty if it is not known."""
     tasks: "frozenset[Task]"
     """Exactly the tasks that the call could not be carried out for."""
     _reason = ""
 
-    def __init__(self, topic: str, tasks: "Iterable[Task]") -> None:
-        self.topic = topic
-        self.tasks = frozenset(tasks)
-        super().__init__(topic, self.tasks)
+    @overload
+    def __init__(self, topic: str, tasks: "Iterable[Task]") -> None: ...
+
+    @overload
+    def __init__(self, tasks: "Iterable[Task]", /) -> None: ...
+
+    def __init__(self, topic: "str | Iterable[Task]", tasks: "Iterable[Task]" = ()) -> None:
+        self.topic, found = (topic, tasks) if isinstance(topic, str) else ("", topic)
+        self.tasks = frozenset(found)
+        super().__init__(self.topic, self.tasks)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"  # the tasks would show their inputs
@@ -97,7 +103,8 @@ class _TasksError(TaskError):
     def __str__(self) -> str:
         shown = ", ".join(f"{task.identifier!r} ({task.sequence})" for task in sorted(self.tasks)[:_SHOWN])
         more = f" and {len(self.tasks) - _SHOWN} more" if len(self.tasks) > _SHOWN else ""
-        return f"topic {self.topic!r}: {self._reason}: {shown}{more}; nothing was changed"
+        topic = f"topic {self.topic!r}: " if self.topic else ""
+        return f"{topic}{self._reason}: {shown}{more}; nothing was changed"
 
 
 class LostTaskError(_TasksError):

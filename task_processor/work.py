@@ -112,7 +112,7 @@ class Work(Generic[T]):
 
     def lost(self, tasks: Collection[Task], error: BaseException) -> list[Task]:
         """Tell which of the tasks an error says are lost; it may be about others."""
-        if not isinstance(error, LostTaskError) or error.topic != self.topic:
+        if not isinstance(error, LostTaskError) or error.topic not in ("", self.topic):
             return []
         return [task for task in tasks if task in error.tasks]
 

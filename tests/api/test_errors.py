@@ -50,9 +50,19 @@ def test_errors_about_tasks_list_them(kind: type[LostTaskError | TaskStateError]
     assert [part in str(error) for part in ("billing", "invoice", "17", "order", "4")] == [True] * 5
 
 
+@pytest.mark.parametrize("kind", [LostTaskError, TaskStateError])
+def test_errors_about_tasks_need_no_topic(kind: type[LostTaskError | TaskStateError]) -> None:
+    """As a source of one's own may raise them; the message goes without it (CO-B3)."""
+    error = kind(TASKS)
+
+    assert (error.tasks, error.topic) == (frozenset(TASKS), "")
+    assert [part in str(error) for part in ("topic '", "invoice", "17", "nothing was changed")] == [False, *[True] * 3]
+
+
 @pytest.mark.parametrize(
     "error",
     [
+        LostTaskError(TASKS),
         LostTaskError("billing", TASKS),
         TaskStateError("billing", TASKS),
         UnknownTopicError("billing"),

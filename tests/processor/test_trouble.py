@@ -406,3 +406,16 @@ def test_nothing_decided_is_given_back(backend: Backend, repository: Repository,
         recorder.wait("empty")
         assert manager.abandon() == 0
     assert set(states(backend, repository, topic).values()) == {TaskState.SUCCEEDED}
+
+
+def test_a_loss_that_names_no_topic_is_one_of_the_batch(backend: Backend, repository: Repository, topic: str) -> None:
+    """As a source of one's own may tell it; nothing fails because of it (P2)."""
+    push(backend, repository, topic, "a")
+    recorder = Recorder()
+
+    def work(tasks: Sequence[Task], _: Transaction) -> None:
+        raise LostTaskError(tasks)
+
+    with running(backend, repository, batch(work), listener=recorder):
+        recorder.wait("lost")
+    assert "error" not in recorder.names()
