@@ -1,7 +1,6 @@
 """How a detached process gets its task, and what it does with it in the database."""
 
 import threading
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Final, Generic, TypeVar
@@ -19,6 +18,7 @@ from task_api import (
 
 from ..connection import refused
 from ..dispatcher import TaskDispatcher
+from ..extension import extend
 from ..listener import LOGGER
 from ..retry import backoff_delay
 from .exit import DetachedExit
@@ -123,18 +123,10 @@ class DetachedClaim(Generic[T]):
         if self._lease is None:
             return True
         try:
-            self._extend(self._lease)
+            extend(self.repository, self.dispatcher, self.topic, [self.task], self._lease)
         except LostTaskError:
             return self.decided()
         return True
-
-    def _extend(self, lease: timedelta) -> None:
-        with self.dispatcher() as tx:
-            begun = time.monotonic()
-            self.repository.extend(tx, self.topic, [self.task], lease)
-            if time.monotonic() - begun > self.pause.total_seconds():
-                # It waited for a transaction of the work, and the lease counts from before that.
-                self.repository.extend(tx, self.topic, [self.task], lease)
 
     def checkpoint(self, tx: T, text: str | None) -> None:
         """Replace the task's input."""
