@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from .errors import EXIT_CODES, Exit, Failure
-from .streams import discard_output, escape_unknown, is_unwritten
+from .streams import discard, escape_unknown, is_unwritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ class _Commands(click.Group):
         except OSError as error:
             if not is_unwritten(error):
                 raise
-            discard_output()
+            discard(sys.stdout)
             Failure(f"the answer can't be written: {error.strerror}").show()
             sys.exit(Exit.UNWRITTEN)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -16,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .errors import Failure
-from .streams import spells_all
+from .streams import discard, spells_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -114,8 +113,10 @@ class Output:
     def note(self, text: str) -> None:
         """Say something beside the answer, on the standard error; if that takes nothing, it is not said."""
         if not self.json:
-            with suppress(OSError):
+            try:
                 click.echo(text, err=True)
+            except OSError:
+                discard(sys.stderr)
 
     def confirm(self, question: str, *, yes: bool) -> None:
         """Ask, on the standard error, unless the answer is known; end the command if it is no."""

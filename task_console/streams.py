@@ -7,9 +7,9 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import Final
+from typing import Final, TextIO
 
-__all__ = ["discard_output", "escape_unknown", "is_unwritten", "spells_all"]
+__all__ = ["discard", "escape_unknown", "is_unwritten", "spells_all"]
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
@@ -30,7 +30,8 @@ def is_unwritten(error: OSError) -> bool:
     return error.errno in _FULL and error.filename is None
 
 
-def discard_output() -> None:
+def discard(stream: TextIO | None) -> None:
     """Forget what could not be written, so that the end of the program does not try it again."""
-    with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if stream is not None:
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
