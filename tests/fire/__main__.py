@@ -28,6 +28,7 @@ def main(arguments: list[str]) -> int:
         "--batch", type=int, nargs=2, default=(100, 500), help="tasks that are pushed or polled at once"
     )
     parser.add_argument("--calm", type=int, default=0, help="how often each fault strikes once more, alone, in the end")
+    parser.add_argument("--rate", type=float, default=0.0, help="tasks a second that come then; as many as can be done")
     parser.add_argument("--backlog", type=int, default=20_000, help="undecided tasks before producers wait")
     parser.add_argument("--patience", type=float, default=120.0, help="seconds to decide all once nothing is pushed")
     parser.add_argument("--pgbouncer", type=Path, help="the program to put before the server, in transaction mode")
@@ -51,6 +52,7 @@ def main(arguments: list[str]) -> int:
         faults=tuple(faults),
         every=(options.every[0], options.every[1]),
         calm=options.calm,
+        rate=options.rate,
         batch=(options.batch[0], options.batch[1]),
         backlog=options.backlog,
         patience=options.patience,

@@ -51,6 +51,22 @@ class Outcome:
     complaints: dict[str, list[str]] = field(default_factory=dict)
 
 
+class Orders:
+    """What comes in at a steady rate, whether it can be done or not."""
+
+    def __init__(self, rate: float, producers: Sequence[Process]) -> None:
+        self._share = rate / len(producers)
+        self._pushed = {producer.number: producer.heard["pushed"] for producer in producers}
+        self._begin = time.monotonic()
+
+    def limit(self, producer: Process, allowed: int) -> int:
+        """Let a producer push no more than has come in for it."""
+        if not self._share:
+            return allowed
+        come = self._share * (time.monotonic() - self._begin)
+        return min(allowed, self._pushed[producer.number] + int(come))
+
+
 class Conductor:
     """One run, and the scene of its faults."""
 
@@ -132,10 +148,12 @@ class Conductor:
         """Let producers push, never much more than can be done, until there is enough and every fault has struck."""
         producers = [member for member in self.members if member.kind == "producer"]
         last, moved = 0, time.monotonic() + STARTING
+        orders: Orders | None = None
         while time.monotonic() < moved + self.plan.patience:
             pushed = sum(member.heard["pushed"] for member in producers)
             if pushed >= self.plan.tasks and len(self._blows) >= len(self.plan.faults):
                 self._enough.set()
+                orders = orders or Orders(self.plan.rate, producers)
                 if not striker.is_alive():
                     return
             done = sum(member.heard["done"] for member in self.members)
@@ -144,7 +162,8 @@ class Conductor:
             if (undecided := self._undecided()) is not None:
                 room = max(0, self.plan.backlog - undecided) // len(producers)
                 for member in producers:
-                    member.tell(member.heard["pushed"] + room)
+                    allowed = member.heard["pushed"] + room
+                    member.tell(orders.limit(member, allowed) if orders else allowed)
             self._look_after()
             self._over.wait(LOOK)
 

@@ -56,6 +56,8 @@ class Plan:
     """The shortest and the longest time between two of them."""
     calm: int = 0
     """How often each kind strikes once more in the end, with time enough in between to see the throughput recover."""
+    rate: float = 0.0
+    """How many tasks a second come in that calm, as from customers who do not wait; as many as can be done if zero."""
     topics: tuple[Topic, ...] = TOPICS
     batch: tuple[int, int] = (100, 500)
     """How many tasks are pushed, or polled, at once."""

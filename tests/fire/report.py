@@ -33,6 +33,7 @@ def figures(outcome: Outcome, command: str) -> Figures:
         "rate": round(outcome.tasks / outcome.seconds) if outcome.seconds else 0,
         "faults": dict(sorted(Counter(blow.fault for blow in outcome.blows).items())),
         "calm": any(blow.calm for blow in outcome.blows),
+        "calm rate": plan.rate,
         "judged": len(times),
         "recovered": sum(time is not None for time in times),
         "lost claims": outcome.lost,
@@ -85,7 +86,7 @@ def section(found: Figures) -> str:
         f"in {found['seconds']:,.0f} s: **{verdict}**.",
         f"{sum(faults.values())} faults; longest stall {found['longest stall']} s; {found['lost claims']:,} claims",
         f"lost to others. The throughput came back after {found['recovered']} of {found['judged']} faults by which",
-        "it is judged, which struck alone." if found["calm"] else "it is judged, amidst others.",
+        _judged(found),
         "",
         "| fault | times | back at 95 %, median | slowest |",
         "|---|---|---|---|",
@@ -107,6 +108,13 @@ def fill(page: str, found: Figures) -> str:
         message = f"the page has {number} places between {begin} and {end}, not one"
         raise ValueError(message)
     return filled
+
+
+def _judged(found: Figures) -> str:
+    if not found["calm"]:
+        return "it is judged, amidst others."
+    rate = f", while {found['calm rate']:,.0f} tasks came each second" if found["calm rate"] else ""
+    return f"it is judged, which struck alone{rate}."
 
 
 def _slowest(times: list[float | None]) -> float | None:

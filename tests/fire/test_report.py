@@ -42,6 +42,15 @@ def test_a_page_gets_the_figures() -> None:
     assert filled.endswith("    command\n<!-- end of fire sqlite -->\n\n## More\n")
 
 
+def test_a_page_says_how_the_throughput_was_judged() -> None:
+    """Amidst other faults, or alone, and at what rate."""
+    calm = [Blow("kill", 10.0, 11.0, "killed one", calm=True)]
+    plan = Plan(seed=3, database="sqlite", tasks=1000, workers=2, producers=1, calm=1, rate=1500.0)
+    said = [report.section(report.figures(one, "command")) for one in (outcome(), outcome(blows=calm, plan=plan))]
+    assert "it is judged, amidst others." in said[0]
+    assert "it is judged, which struck alone, while 1,500 tasks came each second." in said[1]
+
+
 def test_a_page_without_a_place_is_refused() -> None:
     """Nothing is written then."""
     with pytest.raises(ValueError, match="0 places"):
