@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from datetime import timedelta
@@ -20,7 +21,27 @@ if TYPE_CHECKING:
     from tests.backends import Backend, Transaction
     from tests.contention.member import Member
 
-LATER = timedelta(hours=1)
+LEASE = timedelta(milliseconds=600)
+BRIEF = timedelta(milliseconds=20)
+LONG = timedelta(hours=1)
+
+
+class Waiting:
+    """Asynchronous work that ends only when it is cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.cancelled = threading.Event()
+
+    async def __call__(self, *_: object) -> Transition:
+        """Wait for ever."""
+        self.begun.set()
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return Transition.finish("never")
 
 
 def stored(state: str, data: object = None, **more: object) -> str:

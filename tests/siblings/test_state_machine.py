@@ -15,7 +15,7 @@ from task_processor.machine.machine import StateMachine
 from task_processor.machine.transition import Transition
 from tests.backends.steps import info, push, states
 from tests.processor.support import Gate, Recorder, running, working
-from tests.siblings.machines import LATER, come_back, finish, machine_threads, run_through, state_of, stored
+from tests.siblings.machines import LONG, come_back, finish, machine_threads, run_through, state_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def test_whoever_comes_after_a_crash_goes_on_with_the_last_state(
             gate.pass_through()
             return Transition.finish("late")
 
-        with running(backend, repository, machine(slow).bind(repository, backend.begin, interval=LATER)):
+        with running(backend, repository, machine(slow).bind(repository, backend.begin, interval=LONG)):
             gate.wait()
             backend.age_owner("me", 3600)
             with backend.begin() as tx:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from task_processor.machine.task import Hold
 from task_processor.machine.transition import Transition
 from tests.backends.steps import info, poll, push
 from tests.processor.support import PATIENCE, Gate, Recorder, eventually, running
-from tests.siblings.machines import machine_threads, state_of
+from tests.siblings.machines import BRIEF, LONG, Waiting, machine_threads, state_of
 
 if TYPE_CHECKING:
     from task_processor.machine.task import HeldTask
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kinds("driver")
 Repository = TaskRepository[Any]
-LEASE = timedelta(milliseconds=600)
-BRIEF = timedelta(milliseconds=20)
-LONG = timedelta(hours=1)
 DROPPED = "was taken over while it was worked on; what came of that is dropped"
 leases = pytest.mark.parametrize("lease", [None, BRIEF, LONG])
 """None, one that is extended again and again, and one that is not extended during a test."""
@@ -37,24 +33,6 @@ def take_over(backend: Backend, topic: str, task: Task, message: str = "the thie
     thief = backend.repository("thief")
     with backend.begin() as tx:
         thief.complete(tx, topic, thief.eject(tx, topic, task), TaskDecision.success(message))
-
-
-class Waiting:
-    """Asynchronous work that ends only when it is cancelled."""
-
-    def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.cancelled = threading.Event()
-
-    async def __call__(self, *_: object) -> Transition:
-        """Wait for ever."""
-        self.begun.set()
-        try:
-            await asyncio.get_running_loop().create_future()
-        except asyncio.CancelledError:
-            self.cancelled.set()
-            raise
-        return Transition.finish("never")
 
 
 def test_a_scheduled_task_is_polled_once_it_is_due_and_then_held(

@@ -14,7 +14,7 @@ from task_processor import RetryPolicy, UnavailableError
 from task_processor.machine.machine import StateMachine
 from task_processor.machine.transition import Transition
 from tests.backends.steps import info, push
-from tests.siblings.machines import LATER, come_back, finish, run_through, state_of, stored
+from tests.siblings.machines import LONG, come_back, finish, run_through, state_of, stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,14 +67,14 @@ def test_failures_of_one_state_in_a_row_are_counted(backend: Backend, repository
     def play(*_: object) -> Transition:
         match next(played):
             case "stay":
-                return Transition.stay(None, LATER)
+                return Transition.stay(None, LONG)
             case "to":
                 return Transition.to("other")
             case _:
                 return _fail()
 
     machine = StateMachine("first").on("first", play).on("other", play)
-    factory = machine.bind(repository, backend.begin, retry=RetryPolicy(3, LATER))
+    factory = machine.bind(repository, backend.begin, retry=RetryPolicy(3, LONG))
     runs = [TaskState.SUSPENDED] * 8 + [TaskState.FAILED]  # the transition goes on at once
     for expected in runs:
         run_through(backend, repository, factory)
@@ -125,7 +125,7 @@ def test_an_unknown_state_is_left_for_a_version_that_knows_it(
     [new] = push(backend, repository, topic, "new", input=text)
     others = push(backend, repository, topic, "b", "c")
     old = StateMachine("first").on("first", finish)
-    run_through(backend, repository, old.bind(repository, backend.begin, postpone=LATER), size=1)
+    run_through(backend, repository, old.bind(repository, backend.begin, postpone=LONG), size=1)
     found = info(backend, repository, topic, new)
     assert (found.state, found.input) == (TaskState.SUSPENDED, text)
     assert found.due is not None

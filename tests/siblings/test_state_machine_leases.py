@@ -16,7 +16,7 @@ from task_processor.machine.transition import Transition
 from task_processor.machine.watch import ClaimWatch, Watched
 from tests.backends.steps import info, poll, push, states
 from tests.processor.support import Gate, Recorder, eventually, running
-from tests.siblings.machines import machine_threads, run_through
+from tests.siblings.machines import BRIEF, LEASE, LONG, machine_threads, run_through
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.kinds("driver")
 Repository = TaskRepository[Any]
-LEASE = timedelta(milliseconds=600)
-BRIEF = timedelta(milliseconds=20)
-LONG = timedelta(hours=1)
 
 
 def lease_of(backend: Backend, repository: Repository, topic: str, task: Task) -> datetime:

@@ -23,8 +23,16 @@ from tests.backends.steps import complete, drive, info, poll, push, states
 from tests.contention.member import part
 from tests.contention.processes import Process
 from tests.processor.support import PATIENCE, Recorder, running, working
-from tests.siblings.machines import finish_by_callback, finish_by_work, run_through, state_of, stored
-from tests.siblings.test_state_machine_claims import BRIEF, LONG, Waiting
+from tests.siblings.machines import (
+    BRIEF,
+    LONG,
+    Waiting,
+    finish_by_callback,
+    finish_by_work,
+    run_through,
+    state_of,
+    stored,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
