@@ -76,7 +76,7 @@ class Topiq(Adapter):
         # SQLite has one writer at a time, whom a poll would hold up; identifiers that are worked on are blocked; and
         # managers of several topics, or several workers, work at the same time anyway.
         alone = topics == 1 and not crowded
-        self.ahead = int(alone and self.claim is Claim.COMMITTED and "://" in target and not singular)
+        self.ahead = int(alone and "://" in target and not singular)
         self.condition = Condition.SINGULAR_BY_IDENTIFIER if singular else Condition.NONE
         self.engine = create_engine(target if "://" in target else f"sqlite:///{target}")
         self.repository = create_repository(self.engine)
@@ -100,7 +100,7 @@ class Topiq(Adapter):
         """Push one batch in each transaction, to the topics in turn."""
         for topic, batch in zip(cycle(self.topics), batches, strict=False):
             with self.begin() as tx:
-                self.repository.push_many(tx, topic, [self._creation(payload) for payload in batch])
+                self.repository.push_many(tx, topic, {f"task {next(self._numbers)}": payload for payload in batch})
 
     def work(self, work: Work) -> None:
         """Run a worker."""

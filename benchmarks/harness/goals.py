@@ -68,7 +68,7 @@ def _latency(results: Results, system: str) -> Iterator[Verdict]:
     if ratio is not None:
         yield Verdict(_POSTGRESQL, f"{metric} ÷ raw", system, ratio, 1.3, at_least=False)
     best = results.best_peer(_POSTGRESQL, metric, rising=False)
-    own = results.median(_POSTGRESQL, system, metric)
+    own = results.standing(_POSTGRESQL, system, metric)
     if best and own is not None:
         yield Verdict(_POSTGRESQL, f"{metric} ÷ best peer ({best[0]})", system, own / best[1], 1.0, at_least=False)
 
@@ -81,7 +81,7 @@ def _floor(results: Results, database: Database, system: str, metric: str, goal:
 
 def _peers(results: Results, database: Database, system: str, metric: str, goal: float) -> Iterator[Verdict]:
     best = results.best_peer(database, metric, rising=True)
-    own = results.median(database, system, metric)
+    own = results.standing(database, system, metric)
     if best and own is not None:
         yield Verdict(database, f"{metric} ÷ best peer ({best[0]})", system, own / best[1], goal)
 

@@ -2,9 +2,10 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import groupby
 
-from .catalogue import System
+from .catalogue import Role, System
 from .machine import commit_milliseconds
 from .results import Failure, Results, Sample, formatted
 from .subject import Place, Subject
@@ -43,14 +44,14 @@ class Measuring:
         Measure everything, workloads of some names in the first repeat only.
 
         The systems take turns within a workload, in the other direction each second time, so that a machine whose
-        speed drifts does not favour any of them.
+        speed drifts does not favour any of them; and what they are divided by is measured between them.
         """
         able = [system for system in systems if self._able(system)]
         for repeat in range(1, repeats + 1):
             for workload in workloads if repeat == 1 else [each for each in workloads if each.name not in once]:
-                for system in able if repeat % 2 else reversed(able):
-                    if workload.skill in system.skills:
-                        self._turn(system, workload, repeat)
+                skilled = [system for system in able[:: 1 if repeat % 2 else -1] if workload.skill in system.skills]
+                for system in _with_floors(skilled) if workload.compared else skilled:
+                    self._turn(system, workload, repeat)
                 self._save()
 
     def _able(self, system: System) -> bool:
@@ -92,3 +93,15 @@ class Measuring:
         failure = Failure(system.database.value, system.name, workload, repeat, str(error) or repr(error))
         self._results.failures.append(failure)
         return failure
+
+
+def _with_floors(systems: Sequence[System]) -> Iterator[System]:
+    """Put the floor of a database before and after each two of its others."""
+    for _, found in groupby(systems, key=lambda system: system.database):
+        group = list(found)
+        floors = [system for system in group if system.role is Role.FLOOR]
+        others = [system for system in group if system.role is not Role.FLOOR]
+        for place in range(0, len(others), 2):
+            yield from floors
+            yield from others[place : place + 2]
+        yield from floors

@@ -11,7 +11,7 @@ from .results import Results, formatted
 
 __all__ = ["report"]
 
-_MEDIANS: Final = "Medians, and in brackets their ratio to raw where there is one."
+_MEDIANS: Final = "Medians, and in brackets those of the ratios to what raw reached right before and after."
 
 
 def report(results: Results) -> str:

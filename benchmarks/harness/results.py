@@ -1,9 +1,10 @@
 """What was measured, as it is stored and as it is asked for."""
 
 import json
+from bisect import bisect_left
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from .catalogue import SYSTEMS, Database, Role, System
@@ -70,17 +71,38 @@ class Results:
         return median(values) if values else None
 
     def ratio(self, database: Database, system: str, metric: str, *, other: str | None = None) -> float | None:
-        """A figure divided by another of the same system, or by the floor's."""
-        value = self.median(database, system, metric)
-        base = self.median(database, "raw", metric) if other is None else self.median(database, system, other)
-        return value / base if value is not None and base else None
+        """
+        A figure divided by another of the same system, or by the floor's.
+
+        Each is divided by what was measured right before and after it, because a machine's speed changes in the course
+        of a run; the median of that counts.
+        """
+        base = (system, other) if other is not None else ("raw", metric)
+        samples = [
+            s for s in self.samples if s.database == database.value and (s.system, s.metric) in (base, (system, metric))
+        ]
+        places = [place for place, sample in enumerate(samples) if (sample.system, sample.metric) == base]
+        found = []
+        for place, sample in enumerate(samples):
+            if (sample.system, sample.metric) == (system, metric) and places:
+                right = bisect_left(places, place)
+                beside = fmean(samples[near].value for near in places[max(right - 1, 0) : right + 1])
+                # A clock may be too coarse for what is short.
+                if beside:
+                    found.append(sample.value / beside)
+        return median(found) if found else None
+
+    def standing(self, database: Database, system: str, metric: str) -> float | None:
+        """What systems are compared by: the ratio to the floor, or the figure where there is none."""
+        ratio = self.ratio(database, system, metric)
+        return self.median(database, system, metric) if ratio is None else ratio
 
     def best_peer(self, database: Database, metric: str, *, rising: bool) -> tuple[str, float] | None:
-        """The peer with the best figure."""
+        """The peer with the best standing."""
         peers = [
             (system.name, value)
             for system in self.systems(database)
-            if system.role is Role.PEER and (value := self.median(database, system.name, metric)) is not None
+            if system.role is Role.PEER and (value := self.standing(database, system.name, metric)) is not None
         ]
         choose = max if rising else min
         return choose(peers, key=lambda peer: peer[1]) if peers else None

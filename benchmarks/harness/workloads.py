@@ -31,6 +31,8 @@ class Workload:
     name: str
     skill: Skill
     measure: Callable[[Subject], Iterator[Measured]]
+    compared: bool = False
+    """Whether the floor is measured between the others, as it is short and its ratio to that matters."""
 
 
 def _rate(metric: str, done: dict[str, float]) -> Measured:
@@ -204,11 +206,11 @@ def _memory(subject: Subject) -> Iterator[Measured]:
 
 
 WORKLOADS: Final[tuple[Workload, ...]] = (
-    Workload("push", Skill.PUSH, _push),
-    Workload("bulk", Skill.BULK, _bulk),
-    Workload("drain", Skill.DRAIN, _drain),
-    Workload("workers", Skill.WORKERS, _workers),
-    Workload("latency", Skill.LATENCY, _latency),
+    Workload("push", Skill.PUSH, _push, compared=True),
+    Workload("bulk", Skill.BULK, _bulk, compared=True),
+    Workload("drain", Skill.DRAIN, _drain, compared=True),
+    Workload("workers", Skill.WORKERS, _workers, compared=True),
+    Workload("latency", Skill.LATENCY, _latency, compared=True),
     Workload("batches", Skill.BATCHES, _batches),
     Workload("churn", Skill.CHURN, _churn),
     Workload("history", Skill.HISTORY, _history),

@@ -49,6 +49,30 @@ def test_median_ratio_and_spread() -> None:
     assert found.ratio(POSTGRESQL, "topiq", "bulk") is None
 
 
+def test_ratio_is_to_what_was_measured_beside() -> None:
+    """Raw's figures right before and after count, and not those of when the machine was faster or slower."""
+    found = Results(FULL, {})
+    for name, value in [("raw", 100), ("topiq", 90), ("raw", 80), ("topiq", 20), ("raw", 20), ("pgmq", 9)]:
+        found.samples.append(Sample(POSTGRESQL.value, name, "push", 1, float(value), 0.0, 0.0, {}))
+    assert found.ratio(POSTGRESQL, "topiq", "push") == (1.0 + 0.4) / 2
+    assert found.ratio(POSTGRESQL, "pgmq", "push") == 9 / 20
+    assert found.median(POSTGRESQL, "topiq", "push") == 55
+    assert results(raw__push=[0.0], topiq__push=[8.0]).ratio(POSTGRESQL, "topiq", "push") is None
+
+
+def test_floor_is_measured_between_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before and after each two of them, in workloads that are compared with it; elsewhere it has a turn of its own."""
+    seen: list[str] = []
+    monkeypatch.setattr(Measuring, "_able", lambda *_: True)
+    monkeypatch.setattr(Measuring, "_turn", lambda _, system, *__: seen.append(system.name))
+    names = ["raw", "topiq", "topiq driver", "pgmq"]
+    some = [system for system in SYSTEMS if system.name in names and system.database is POSTGRESQL]
+    place: Any = None
+    measuring = Measuring(place, results(), save=lambda: None, say=lambda _: None)
+    measuring.run(some, [workload for workload in WORKLOADS if workload.name in {"push", "churn"}], 1)
+    assert seen == ["raw", "topiq", "topiq driver", "raw", "pgmq", "raw", *names]
+
+
 def test_systems_take_turns_and_some_workloads_come_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each second repeat goes the other way, without the workloads that are measured once."""
     seen: list[tuple[int, str, str]] = []
@@ -71,15 +95,16 @@ def test_runs_are_joined() -> None:
     other.scale = replace(other.scale, history=(5_000_000,), memory=9)
     found.join(other)
     assert found.median(POSTGRESQL, "raw", "push") == 200.0
-    assert found.ratio(POSTGRESQL, "topiq", "push") == 0.5
+    assert found.ratio(POSTGRESQL, "topiq", "push") == 1 / 3
     assert (found.scale.history, found.scale.memory) == ((1_000_000, 5_000_000), 9)
 
 
 def test_best_peer_is_a_peer() -> None:
     """Neither raw nor topiq is one, and for a latency the lowest is the best."""
-    found = results(raw__push=[9.0], topiq__push=[8.0], pgmq__push=[3.0], chancy__push=[2.0])
-    assert found.best_peer(POSTGRESQL, "push", rising=True) == ("pgmq", 3.0)
-    assert found.best_peer(POSTGRESQL, "push", rising=False) == ("chancy", 2.0)
+    found = results(raw__push=[8.0], topiq__push=[8.0], pgmq__push=[4.0], chancy__push=[2.0], pgmq__topics=[7.0])
+    assert found.best_peer(POSTGRESQL, "push", rising=True) == ("pgmq", 0.5)
+    assert found.best_peer(POSTGRESQL, "push", rising=False) == ("chancy", 0.25)
+    assert found.best_peer(POSTGRESQL, "topics", rising=True) == ("pgmq", 7.0)
     assert found.best_peer(POSTGRESQL, "bulk", rising=True) is None
 
 
