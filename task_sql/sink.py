@@ -13,7 +13,7 @@ from task_api import (
     TaskState,
     UnknownTopicError,
 )
-from task_api.task import checked_ref, new_task
+from task_api.task import IDENTIFIER_LENGTH, checked_ref, new_task
 
 from .arguments import checked_enum, checked_topic, storable
 from .base import T
@@ -56,8 +56,11 @@ class SqlTaskSink(SqlLinking[T]):
         """Push tasks in their order; see `TaskSink.push_many`."""
         checked_topic(topic)
         checked_enum(Insertion, insertion)
-        given = _creations(creations)
-        rows = self._rows(given, insertion)
+        if insertion is Insertion.APPEND and isinstance(creations, Mapping) and (plain := _plain_rows(creations)):
+            given, rows = list[TaskCreation](), plain
+        else:
+            given = _creations(creations)
+            rows = self._rows(given, insertion)
         if not rows:
             return []
         depends = any(creation.after or creation.on_abort is not OnAbort.CASCADE for creation in given)
@@ -241,6 +244,21 @@ def _plain(creation: TaskCreation) -> Row | None:
     if text is not None and ("\0" in text or not text.isascii()):
         return None
     return creation.identifier, text, None, _READY, None, None
+
+
+def _plain_rows(texts: Mapping[str, str | None]) -> list[Row] | None:
+    """Make the rows of a mapping at once where all of them are as above; otherwise each is to be looked at."""
+    names, inputs = list(texts), list(texts.values())
+    given = [text for text in inputs if text is not None]
+    if set(map(type, names)) != {str} or not set(map(type, given)) <= {str}:
+        return None
+    if max(map(len, names)) > IDENTIFIER_LENGTH or "" in texts or "" in given:
+        return None
+    if any(map(str.isspace, names)) or not all(map(str.isascii, names)) or not all(map(str.isprintable, names)):
+        return None
+    if any(map(str.isspace, given)) or not all(map(str.isascii, given)) or any("\0" in text for text in given):
+        return None
+    return [(name, text, None, _READY, None, None) for name, text in zip(names, inputs, strict=True)]
 
 
 def _creations(creations: object) -> list[TaskCreation]:

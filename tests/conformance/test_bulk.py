@@ -5,7 +5,7 @@ from itertools import product
 import psycopg
 import pytest
 
-from task_api import Insertion, TaskCreation, TaskState
+from task_api import Insertion, InvalidTaskError, TaskCreation, TaskState
 from tests.backends import Backend
 from tests.conformance.scenes import Repository
 
@@ -49,6 +49,64 @@ def test_texts_come_back_from_small_pushes(
     assert {task.input for task in stored if task.reference is None} == {None}
     first = TaskState.READY if insertion is Insertion.APPEND else TaskState.REDUNDANT
     assert [task.state for task in named] == [first] * len(names) + [TaskState.READY] * len(names)
+
+
+class Text(str):
+    """A kind of its own."""
+
+    __slots__ = ()
+
+
+MAPPINGS: dict[str, dict[str, str | None]] = {
+    "plain": {"a": "x", "b": None, "c d": "y" * 1000, "e" * 500: "z"},
+    "empty inputs": {"a": "", "b": "x"},
+    "blank inputs": {"a": "  ", "b": "x"},
+    "inputs of other blanks": {"a": " \t", "b": "\u2003", "c": "x"},
+    "NUL in an input": {"a": "x\0y", "b": "z"},
+    "other letters": {"Ä": "ö", "\N{SLIGHTLY SMILING FACE}": "x"},
+    "lone surrogate in an input": {"a": "x\ud800", "b": "y"},
+    "control characters": {"a\tb": "x\ny", "c\x7f": "\x01"},
+    "texts of another class": {Text("a"): Text("x"), Text("b"): None},
+    "nothing": {},
+}
+
+
+@pytest.mark.parametrize("texts", MAPPINGS.values(), ids=MAPPINGS)
+def test_mappings_are_pushed_like_creations(
+    backend: Backend, repository: Repository, topic: str, texts: dict[str, str | None]
+) -> None:
+    """Whether or not all of one can be judged at once (IN-10, IN-12, IN-14)."""
+    with backend.begin() as tx:
+        mapped = repository.push_many(tx, topic, texts)
+        single = repository.push_many(tx, topic, [TaskCreation(name, text) for name, text in texts.items()])
+        stored = repository.page(tx, topic)
+
+    values = [(task.identifier, task.input) for task in mapped]
+    assert [(task.identifier, task.input) for task in single] == values
+    assert [(task.identifier, task.input) for task in stored] == values * 2
+    assert {task.state for task in stored} <= {TaskState.READY}
+
+
+REFUSED: dict[str, dict[object, object]] = {
+    "empty name": {"a": "x", "": "y"},
+    "blank name": {"a": "x", "  ": "y"},
+    "long name": {"a": "x", "b" * 501: "y"},
+    "NUL in a name": {"a": "x", "b\0": "y"},
+    "lone surrogate in a name": {"a": "x", "b\ud800": "y"},
+    "name that is no text": {"a": "x", 1: "y"},
+    "input that is no text": {"a": "x", "b": b"y"},
+}
+
+
+@pytest.mark.parametrize("texts", REFUSED.values(), ids=REFUSED)
+def test_wrong_mappings_are_refused_before_anything_is_written(
+    backend: Backend, repository: Repository, topic: str, texts: dict[str, str | None]
+) -> None:
+    """Each as a single creation would be (IN-12, IN-14)."""
+    with backend.begin() as tx:
+        with pytest.raises(InvalidTaskError):
+            repository.push_many(tx, topic, texts)
+        assert repository.page(tx, topic) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 19, 20, 21, 40, 99, 100, 101, 119, 1000, 1001, 2019])
