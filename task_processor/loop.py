@@ -21,6 +21,7 @@ from .listener import LOGGER
 from .retry import backoff_delay
 from .threads import DaemonExecutor
 from .transactional import TransactionalBatch
+from .turns import Turns
 from .work import Work
 
 __all__ = ["PollLoop", "Polling", "inside"]
@@ -59,7 +60,8 @@ class PollLoop(Generic[T]):
     """
     One run on a named thread of its own, which makes the handler, calls it and closes it.
 
-    That thread polls too, unless batches are polled ahead: a second one does so then.
+    That thread polls too. If batches are polled ahead, a second one does so instead; or several do so in turn, where
+    the thread that polls a batch has to work on it.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class PollLoop(Generic[T]):
         self._failures = 0
         # Where batches wait that are polled ahead, if there are to be any.
         self._ahead: Ahead[T] | None = None
+        # Where they wait if each has a thread, as transactional ones do.
+        self._turns: Turns[T] | None = None
         # Where handlers of transactional batches run.
         self._second = DaemonExecutor(f"task-handler-{work.topic}", 1)
         self._thread = threading.Thread(target=self._main, name=f"task-manager-{work.topic}", daemon=True)
@@ -137,12 +141,12 @@ class PollLoop(Generic[T]):
         # Critical section: a token is either seen here, or the loop sees that it is to stop.
         with self._lock:
             self._stopping.set()
-            waiting, ahead = self._waiting, self._ahead
+            waiting, queue = self._waiting, self._turns or self._ahead
         self._wake.set()
         if waiting is not None:
             waiting.cancel()
-        if ahead is not None:
-            ahead.close()
+        if queue is not None:
+            queue.close()
 
     def join(self, timeout: float | None) -> bool:
         """Wait for the end; tell whether it came in time. Nobody waits for himself."""
@@ -184,27 +188,30 @@ class PollLoop(Generic[T]):
         with self._lock:
             if self._stopping.is_set():
                 return False
-            # A handler that tells its room tells it for one batch.
-            if self._polling.ahead and not hasattr(handler, "room"):
-                self._ahead = Ahead(self._polling.ahead)
+            if self._polling.claim is Claim.TRANSACTION:
+                self._turns = Turns(self._work.setback)
+            elif limit := self._limit(handler):
+                self._ahead = Ahead(limit)
             self._work.setback.clear()
             self._begun.set()
             return True
+
+    def _limit(self, handler: TaskHandler) -> int:
+        """How many batches may wait for their turn."""
+        # A handler that tells its room tells it for one batch.
+        return 0 if hasattr(handler, "room") else self._polling.ahead
 
     def _run(self, handler: TaskHandler) -> None:
         keeper = self._lease_keeper()
         try:
             if keeper is not None:
                 keeper.start()
-            if self._ahead is not None:
+            if self._turns is not None:
+                self._take_turns(handler, self._turns)
+            elif self._ahead is not None:
                 self._work_off(handler, self._ahead)
-            elif self._polling.claim is Claim.COMMITTED:
-                self._loop(lambda token: self._committed(handler, token))
             else:
-                try:
-                    self._loop(lambda token: self._transactional(handler, token))
-                finally:
-                    self._second.shutdown(wait=False)
+                self._loop(lambda token: self._committed(handler, token))
         except BaseException as error:  # noqa: BLE001 - reported
             self._work.reporter.fatal(error)
         finally:
@@ -238,10 +245,9 @@ class PollLoop(Generic[T]):
                     batch.abandon()
                     continue
                 batch.handle(handler)
+                self._note_end()
                 if self._work.setback.is_set():
                     _abandon(ahead)
-                else:
-                    self._failures = 0
                 if ahead.empty:
                     # What kept others from being polled may be gone.
                     self._wake.set()
@@ -250,17 +256,43 @@ class PollLoop(Generic[T]):
             poller.join()
 
     def _poll_ahead(self, handler: TaskHandler, ahead: Ahead[T]) -> None:
+        self._loop_beside(lambda token: self._committed(handler, token))
+        _abandon(ahead)
+
+    def _take_turns(self, handler: TaskHandler, turns: Turns[T]) -> None:
+        """Poll on one thread for each batch that may be there at once, and work there in turn."""
+        limit = self._limit(handler)
+        others = DaemonExecutor(f"task-poller-{self._work.topic}", limit)
+
+        def turn(token: TaskToken) -> int:
+            return self._transactional(handler, token, turns)
+
+        try:
+            for _ in range(limit):
+                others.submit(self._loop_beside, turn)
+            self._loop(turn)
+        finally:
+            self.request_stop()
+            others.shutdown()
+            self._second.shutdown(wait=False)
+
+    def _loop_beside(self, turn: Callable[[TaskToken], int | None]) -> None:
+        """Loop on another thread, whose end is the end of all."""
         _LOOP.set(self)
         try:
-            self._loop(lambda token: self._committed(handler, token))
+            self._loop(turn)
         except BaseException as error:  # noqa: BLE001 - reported
             self._work.reporter.fatal(error)
         finally:
-            ahead.close()
-            _abandon(ahead)
+            self.request_stop()
 
     def _loop(self, turn: Callable[[TaskToken], int | None]) -> None:
-        while True:
+        # A place first: nobody is to wait for a slot that this topic can't use yet.
+        while not self._stopping.is_set() and self._place():
+            if self._work.setback.is_set():
+                # Whatever resumes: that tasks were given back is announced too, and to this very loop.
+                self._back_off(self._stopping)
+                self._work.setback.clear()
             self._wake.clear()
             token = self._acquire()
             if token is None:
@@ -277,23 +309,23 @@ class PollLoop(Generic[T]):
                     if found is not None:
                         self._work.reporter.empty()
                     self._give_slot_back(token)
-                if self._work.setback.is_set():
-                    # Whatever resumes: that tasks were given back is announced too, and to this very loop.
-                    self._back_off(self._stopping)
-                    self._work.setback.clear()
-                else:
-                    # Whether a batch that waits for its turn can begin is not known yet.
-                    if not found or self._ahead is None:
-                        self._failures = 0
-                    if not found or (self._ahead is not None and found < self._polling.size):
-                        # There is no more than that at present, or not before the work is done, which ends the pause.
-                        self._wake.wait(self._polling.pause.total_seconds())
+                if not self._work.setback.is_set():
+                    self._pause(found or 0)
+
+    def _pause(self, found: int) -> None:
+        """Wait if there is no more at present, or not before the work is done, which ends the pause."""
+        if not found:
+            self._failures = 0
+        if not found or (self._ahead is not None and found < self._polling.size):
+            self._wake.wait(self._polling.pause.total_seconds())
+
+    def _place(self) -> bool:
+        """Wait until another batch may be polled; False when the loop is to end."""
+        queue = self._turns or self._ahead
+        return queue is None or queue.place()
 
     def _acquire(self) -> TaskToken | None:
         """Wait for a slot; None when the loop is to end."""
-        # A place first: nobody is to wait for a slot that this topic can't use yet.
-        if self._stopping.is_set() or not (self._ahead is None or self._ahead.place()):
-            return None
         token = self._limiter.request(self._work.topic)
         # Critical section: see request_stop.
         with self._lock:
@@ -337,28 +369,50 @@ class PollLoop(Generic[T]):
                 batch.abandon()
             elif self._ahead is None:
                 batch.handle(handler)
+                self._note_end()
         return len(tasks)
 
-    def _transactional(self, handler: TaskHandler, token: TaskToken) -> int:
-        batch = None
+    def _transactional(self, handler: TaskHandler, token: TaskToken, turns: Turns[T]) -> int:
+        batch: TransactionalBatch[T] | None = None
         try:
             with self._work.dispatcher() as tx:
-                if (tasks := self._poll(tx, self._polling.size)) and not self._stopping.is_set():
-                    batch = TransactionalBatch(self._work, tasks, handler, self._second)
+                if tasks := self._poll(tx, self._polling.size):
+                    batch = TransactionalBatch(self._work, tasks)
+                    turns.wait(batch, last=len(tasks) < self._polling.size)
+                    batch.begin(handler, self._second)
                     batch.decide(tx)
         except BaseException as error:
+            if batch is None:
+                raise
+            self._rolled_back(batch, token, turns, error)
+        else:
             if batch is not None:
-                batch.rolled_back(partial(self._give_slot_back, token), error)
+                batch.committed(partial(self._give_slot_back, token))
+                self._note_end()
+        finally:
+            if batch is not None:
                 self._replace_thread(batch)
-                if batch.abandoned:
-                    return len(tasks)
-            raise
-        if batch is not None:
-            batch.committed(partial(self._give_slot_back, token))
-            self._replace_thread(batch)
-        elif tasks:
-            self._give_slot_back(token)
+                if turns.leave(batch):
+                    # What kept others from being polled may be gone.
+                    self._wake.set()
         return len(tasks)
+
+    def _rolled_back(
+        self, batch: TransactionalBatch[T], token: TaskToken, turns: Turns[T], error: BaseException
+    ) -> None:
+        if not batch.abandoned:
+            # They would be polled again at once, and worked on for nothing.
+            self._work.setback.set()
+        # What was polled after it does not come before it.
+        turns.halt()
+        batch.rolled_back(partial(self._give_slot_back, token), error)
+        if not batch.abandoned:
+            self._work.reporter.fatal(error)
+
+    def _note_end(self) -> None:
+        """Forget failures before a batch that could be decided."""
+        if not self._work.setback.is_set():
+            self._failures = 0
 
     def _replace_thread(self, batch: TransactionalBatch[T]) -> None:
         """Leave a thread to its handler that is no longer waited for."""

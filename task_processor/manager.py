@@ -50,7 +50,8 @@ class TaskManager(Generic[T]):
         extend: Whether claims with a lease are extended in the background as long as the work on them goes on.
         claim: Whether poll and decision are two transactions with the work between them, or all is one.
         ahead: How many batches may be polled while one is worked on and decided; they wait for their turn, and a
-            stop gives them back. Not for transactional claims.
+            stop gives them back. Of transactional claims each holds its transaction open meanwhile, for a moment at
+            most.
 
     """
 
@@ -83,9 +84,7 @@ class TaskManager(Generic[T]):
             if not isinstance(value, kind):
                 message = f"{kind.__name__.lower()} must be one of {kind.__name__}, not {value!r}"
                 raise InvalidTaskError(message)
-        if checked_number("ahead", ahead, 0) and claim is not Claim.COMMITTED:
-            message = "ahead needs Claim.COMMITTED: a transactional claim is worked on in the transaction that polls"
-            raise InvalidTaskError(message)
+        checked_number("ahead", ahead, 0)
         checked_dispatcher(dispatcher)
         self._work = Work(topic, source, dispatcher, Reporter(topic, listener or TaskListener()), retry)
         self._polling = Polling(size, order, condition, lease, claim, pause, extend, ahead)

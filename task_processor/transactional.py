@@ -34,22 +34,36 @@ T = TypeVar("T")
 
 
 class TransactionalBatch(Generic[T]):
-    """One batch inside the transaction that claims it."""
+    """One batch inside the transaction that claims it, which may have to wait for its turn there."""
 
-    def __init__(self, work: Work[T], tasks: Sequence[Task], handler: TaskHandler, executor: Executor) -> None:
+    def __init__(self, work: Work[T], tasks: Sequence[Task]) -> None:
         self.tasks = tuple(tasks)
+        # Set when its turn has come, or does not come.
+        self.called = threading.Event()
         self.abandoned = False
         self.detached = False
         self._work = work
         self._outcome = FirstOutcome(work.topic)
+        self._lock = threading.Lock()
+        self._begun = False
         self._made = threading.Event()
         self._returned = threading.Event()
         self._completion: Completion | None = None
         self._error: BaseException | None = None
         self._answer: Future[bool] = Future()
         self._decisions: dict[Task, TaskDecision] = {}
-        self._trace: Any = work.reporter.start(self.tasks)
-        self._work.begin(self)
+        self._trace: Any = None
+        # Known before anything else, so that whoever gives back what is under way finds it.
+        work.begin(self)
+
+    def begin(self, handler: TaskHandler, executor: Executor) -> None:
+        """Hand the batch to the handler, unless it was given back while it waited for its turn."""
+        # Critical section: either its turn does not come, or it is told that it was given back.
+        with self._lock:
+            if self._outcome.taken:
+                return
+            self._begun = True
+        self._trace = self._work.reporter.start(self.tasks)
         if isinstance(handler, FunctionHandler) and handler.immediate:
             self._handle(handler)
         else:
@@ -95,6 +109,10 @@ class TransactionalBatch(Generic[T]):
     def rolled_back(self, release: Callable[[], None], error: BaseException) -> None:
         """Say that the transaction was not committed, so that all is as before the poll."""
         release()
+        if not self._begun:
+            # Nobody has heard of it.
+            self._work.end(self)
+            return
         if lost := self._work.lost(self.tasks, error):
             self._work.reporter.lost(self._trace, tuple(lost))
         else:
@@ -103,13 +121,16 @@ class TransactionalBatch(Generic[T]):
 
     def abandon(self) -> int:
         """Have the transaction rolled back unless there is an outcome; the handler is waited for no longer."""
-        first = not self._outcome.taken and self._outcome.take("request to give it back")
+        # Critical section: see begin.
+        with self._lock:
+            first = not self._outcome.taken and self._outcome.take("request to give it back")
+            self.detached |= self._begun and not self._returned.is_set()
         if first:
             self._error = ShutdownError("the batch was given back while it was worked on")
             self.abandoned = True
             self._made.set()
-        self.detached = not self._returned.is_set()
         self._returned.set()
+        self.called.set()
         return len(self.tasks) if first else 0
 
     def extend(self, lease: timedelta) -> None:

@@ -26,7 +26,7 @@ class Duty:
     extend: bool
     """Whether they are extended."""
     ahead: int
-    """How many batches are polled ahead, if the claim allows it."""
+    """How many batches are polled ahead."""
 
 
 @dataclass(frozen=True, slots=True)

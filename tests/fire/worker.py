@@ -194,7 +194,7 @@ def main(plan: Plan, number: int, name: str, url: str) -> None:
                 order=Order[duty.topic.order],
                 condition=Condition[duty.topic.condition],
                 claim=claim,
-                ahead=duty.ahead if claim is Claim.COMMITTED else 0,
+                ahead=duty.ahead,
                 size=duty.size,
                 lease=timedelta(seconds=duty.lease) if duty.lease else None,
                 extend=duty.extend,

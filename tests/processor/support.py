@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
+from task_api import LostTaskError, TaskDecision
 from task_processor import TaskListener, TaskManager, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from task_api import Task, TaskDecision, TaskRepository
+    from task_api import Task, TaskRepository
     from task_processor import TaskHandlerFactory
     from tests.backends import Backend, Transaction
 
@@ -29,6 +30,10 @@ BRISK: Any = {"heartbeat": timedelta(milliseconds=50), "promotion": timedelta(mi
 
 MOMENT = timedelta(milliseconds=1)
 """A time limit that is over at once."""
+
+
+BATCH = ["start", "callback", "complete", "dispatched"]
+"""What is heard of a batch that succeeds."""
 
 
 def eventually(condition: Callable[[], object]) -> None:
@@ -173,6 +178,45 @@ class PlainHandler:
     def close(self) -> None:
         """Count."""
         self.closed += 1
+
+
+class Watched:
+    """A source that tells what is asked of it."""
+
+    def __init__(self, repository: TaskRepository[Any]) -> None:
+        self._repository = repository
+        self.under_way: list[int] = []
+        self.manager: TaskManager[Any] | None = None
+        self.extended = threading.Semaphore(0)
+        self.lost = threading.Semaphore(0)
+
+    def poll_many(self, *arguments: Any, **options: Any) -> list[Task]:
+        """Note how many batches are under way."""
+        if self.manager is not None:
+            self.under_way.append(self.manager.statistics.batches)
+        return self._repository.poll_many(*arguments, **options)
+
+    def extend(self, *arguments: Any) -> None:
+        """Tell how it ended."""
+        try:
+            self._repository.extend(*arguments)
+        except LostTaskError:
+            self.lost.release()
+            raise
+        self.extended.release()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's
+        return getattr(self._repository, name)
+
+
+def handled(tasks: Sequence[Task]) -> dict[Task, TaskDecision]:
+    """All succeed."""
+    return dict.fromkeys(tasks, TaskDecision.SUCCESS)
+
+
+def numbers(recorder: Recorder, name: str) -> list[str]:
+    """The tasks of each batch that was heard of, by identifier."""
+    return ["".join(task.identifier for task in tasks) for heard, tasks in recorder.events if heard == name]
 
 
 @contextmanager

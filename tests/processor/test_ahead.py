@@ -1,4 +1,4 @@
-"""Batches that are polled while another one is worked on."""
+"""Batches that are polled while another one is worked on, their claims committed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Claim, Condition, InvalidTaskError, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
+from task_api import Condition, InvalidTaskError, Task, TaskRepository, TaskState
 from task_processor import TaskLimiter, TaskManager, UnavailableError, Worker, each
 from tests.backends.steps import info, push, states
-from tests.processor.support import BRISK, LONG, MOMENT, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
+from tests.processor.support import (
+    BATCH,
+    BRISK,
+    LONG,
+    MOMENT,
+    PATIENCE,
+    Gate,
+    PlainHandler,
+    Recorder,
+    Watched,
+    eventually,
+    handled,
+    numbers,
+    running,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,46 +35,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.kinds("driver"), pytest.mark.usefixtures("no_thread_is_left")]
 Repository = TaskRepository[Any]
-BATCH = ["start", "callback", "complete", "dispatched"]
-
-
-class Watched:
-    """A source that tells what is asked of it."""
-
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self.under_way: list[int] = []
-        self.manager: TaskManager[Any] | None = None
-        self.extended = threading.Semaphore(0)
-        self.lost = threading.Semaphore(0)
-
-    def poll_many(self, *arguments: Any, **options: Any) -> list[Task]:
-        """Note how many batches are under way."""
-        if self.manager is not None:
-            self.under_way.append(self.manager.statistics.batches)
-        return self._repository.poll_many(*arguments, **options)
-
-    def extend(self, *arguments: Any) -> None:
-        """Tell how it ended."""
-        try:
-            self._repository.extend(*arguments)
-        except LostTaskError:
-            self.lost.release()
-            raise
-        self.extended.release()
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the repository's
-        return getattr(self._repository, name)
-
-
-def handled(tasks: Sequence[Task]) -> dict[Task, TaskDecision]:
-    """All succeed."""
-    return dict.fromkeys(tasks, TaskDecision.SUCCESS)
-
-
-def numbers(recorder: Recorder, name: str) -> list[str]:
-    """The tasks of each batch that was heard of, by identifier."""
-    return ["".join(task.identifier for task in tasks) for heard, tasks in recorder.events if heard == name]
 
 
 @pytest.mark.parametrize("ahead", [0, 1, 2])
@@ -434,9 +408,3 @@ def test_a_wrong_number_is_refused(backend: Backend, repository: Repository, ahe
     """Before anything runs."""
     with pytest.raises(InvalidTaskError, match="ahead must be at least 0"):
         TaskManager("topic", repository, backend.begin, each(print), ahead=ahead)
-
-
-def test_a_transactional_claim_is_never_ahead(backend: Backend, repository: Repository) -> None:
-    """The transaction that polls is the one that is worked in."""
-    with pytest.raises(InvalidTaskError, match=r"ahead needs Claim\.COMMITTED"):
-        TaskManager("topic", repository, backend.begin, each(print), ahead=1, claim=Claim.TRANSACTION)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from tests.backends.steps import info, poll, push, states
 from tests.processor.support import BRISK, LONG, MOMENT, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from task_processor import Callback, TaskHandlerFactory
     from tests.backends import Backend, Transaction
@@ -217,6 +218,39 @@ def test_a_hung_transaction_can_be_given_up_without_a_stop(
             assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
     assert recorder.names() == ["start", "error", "dispatched", "start", "callback", "complete", "dispatched"]
     assert names == ["task-handler-topic_0"] * 2
+
+
+def test_a_hung_transaction_may_be_given_up_twice(backend: Backend, repository: Repository, topic: str) -> None:
+    """Also before it is rolled back: the handler keeps its thread all the same (TM-B7)."""
+    push(backend, repository, topic, "a")
+    recorder, worked = Recorder(), list[str]()
+    with Gate() as gate, Gate() as rollback:
+
+        @contextmanager
+        def begin() -> Iterator[Transaction]:
+            with backend.begin() as tx:
+                try:
+                    yield tx
+                except ShutdownError:
+                    rollback.pass_through()
+                    raise
+
+        def work(task: Task) -> None:
+            worked.append(task.identifier)
+            if len(worked) == 1:
+                gate.pass_through()
+
+        options: Any = {"listener": recorder, "claim": Claim.TRANSACTION, "pause": LONG}
+        manager = TaskManager(topic, repository, begin, each(work), **options)
+        manager.start()
+        gate.wait()
+        assert manager.abandon() == 1
+        rollback.wait()
+        assert manager.abandon() == 0
+        rollback.open()
+        recorder.wait("complete")
+        manager.stop()
+    assert worked == ["a", "a"]
 
 
 def test_a_decision_that_hangs_is_given_back(backend: Backend, repository: Repository, topic: str) -> None:

@@ -433,7 +433,8 @@ def test_functions_do_not_wait_for_their_commit(form: str) -> None:
     tasks = [Task(1, "a"), Task(2, "b")]
     factory = each(nothing) if form == "each" else batch(lambda _: None)
     with ThreadPoolExecutor(1) as second:
-        made = TransactionalBatch(work, tasks, factory("topic"), second)
+        made = TransactionalBatch(work, tasks)
+        made.begin(factory("topic"), second)
         assert second.submit(int).result(PATIENCE) == 0
         assert stored == []
         made.decide("tx")

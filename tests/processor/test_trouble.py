@@ -342,9 +342,10 @@ def test_what_can_not_begin_is_tried_again_ever_later(
     assert all(later - earlier > 0.045 for earlier, later in pairwise(moments))
 
 
+@claims
 @pytest.mark.parametrize("ahead", [0, 1])
 def test_a_setback_is_waited_out_whoever_resumes(
-    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch, ahead: int
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch, *, claim: Claim, ahead: int
 ) -> None:
     """What is given back is announced, to its own manager too; nothing begins before the wait is over (TM-B3)."""
     push(backend, repository, topic, "a", "b", "c")
@@ -356,9 +357,11 @@ def test_a_setback_is_waited_out_whoever_resumes(
 
     @contextmanager
     def announced() -> Iterator[Transaction]:
-        with backend.begin() as tx:
-            yield tx
-        manager.resume()
+        try:
+            with backend.begin() as tx:
+                yield tx
+        finally:
+            manager.resume()
 
     def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
         heard.append("begin")
@@ -367,15 +370,40 @@ def test_a_setback_is_waited_out_whoever_resumes(
         callback(lambda _: dict.fromkeys(tasks, TaskDecision.SUCCESS))
 
     monkeypatch.setattr("task_processor.loop.backoff_delay", wait)
-    manager = TaskManager(
-        topic, repository, announced, lambda _: PlainHandler(handle), listener=recorder, ahead=ahead, size=1
-    )
+    options: Any = {"listener": recorder, "claim": claim, "ahead": ahead, "size": 1}
+    manager = TaskManager(topic, repository, announced, lambda _: PlainHandler(handle), **options)
     begun = time.monotonic()
     manager.start()
     recorder.wait("complete", 3)
     assert time.monotonic() - begun > 3 * delay.total_seconds()
     manager.stop()
     assert heard == ["begin", "wait 1", "begin", "wait 2", "begin", "wait 3", *["begin"] * 3]
+
+
+@claims
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_a_batch_that_is_decided_ends_a_row_of_setbacks(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch, *, claim: Claim, ahead: int
+) -> None:
+    """The next one is waited out as if it were the first (TM-20)."""
+    push(backend, repository, topic, "a", "b", "c")
+    recorder, begun, waits = Recorder(), list[str](), list[int]()
+
+    def wait(_: timedelta, failures: int, __: timedelta) -> timedelta:
+        waits.append(failures)
+        return timedelta(milliseconds=100)
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
+        begun.append(tasks[0].identifier)
+        if begun.count(tasks[0].identifier) == 1:
+            raise UnavailableError
+        callback(lambda _: dict.fromkeys(tasks, TaskDecision.SUCCESS))
+
+    monkeypatch.setattr("task_processor.loop.backoff_delay", wait)
+    options: Any = {"listener": recorder, "claim": claim, "ahead": ahead, "size": 1}
+    with running(backend, repository, lambda _: PlainHandler(handle), **options):
+        recorder.wait("complete", 3)
+    assert waits == [1, 1, 1]
 
 
 def test_a_stop_that_takes_too_long_can_give_the_tasks_back(
