@@ -18,7 +18,7 @@ from typing import Final
 from task_api import Claim, Condition, Order, TaskState
 
 from ..statements import ClaimStatements
-from .sql import CLAIMED, KEY, NOTIFY, NOW, OWNER, sql
+from .sql import CLAIMED, NOTIFY, NOW, OWNER, sql
 
 __all__ = [
     "BACKLOG",
@@ -35,19 +35,13 @@ __all__ = [
     "claiming",
 ]
 
-_DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", ""), Order.LAST_IN_FIRST_OUT: (">", " DESC")}
 _SINGULAR: Final = tuple(condition for condition in Condition if condition is not Condition.NONE)
 _BLOCKING: Final = {
-    Condition.SINGULAR_BY_IDENTIFIER: (),
-    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (2, 3),
-    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (2, 3, 4),
+    Condition.SINGULAR_BY_IDENTIFIER: (0,),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (0, 2, 3),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (0, 2, 3, 4),
 }
-_PASSED: Final = 1000
-"""How many tasks that somebody has locked a SINGULAR poll passes over."""
-# Were they plain parameters, each poll would be planned anew for their values, which costs more than the poll.
-_SIZE: Final = "(SELECT CAST(:size AS bigint))"
-_BOUND: Final = "(SELECT CAST(:bound AS bigint))"
-_IDENTIFIERS: Final = "(SELECT CAST(:identifiers AS text[]))"
+# Were it a plain parameter, each poll would be planned anew for its values, which costs more than the poll.
 _SEQUENCES: Final = "CAST((SELECT CAST(:sequences AS bigint[])) AS bigint[])"
 REGISTERED: Final = "EXISTS (SELECT FROM task_owner WHERE owner = :owner)"
 """That the owner is known, as SQL."""
@@ -56,7 +50,6 @@ _NONE: Final = f"(SELECT {CLAIMED} IS NULL)"
 _OWN: Final = f"(SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest({CLAIMED}) AS e)"
 FREE: Final = f"({_NONE} OR concat(t.sequence, ':', t.token + 1) NOT IN {_OWN})"
 """That this transaction has not claimed the task for itself, as SQL."""
-_OWN_SEQUENCES: Final = f"ARRAY(SELECT CAST(split_part(e, ':', 1) AS bigint) FROM unnest({CLAIMED}) AS e)"
 
 # No READY task lies below the floor, except one that came back to READY: those are listed in "late".
 _START: Final = """(
@@ -69,11 +62,6 @@ UPDATE task AS t SET
     polled = {NOW}, lease = {NOW} + CAST(:lease AS interval)
 WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM claimed))
 RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed"""
-
-
-def _ready(order: Order) -> str:
-    start = f"\n    AND t.sequence + 0 >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    return f"t.topic = :topic AND t.state = 1 AND {FREE}{start}"
 
 
 def claiming(claim: Claim, source: str) -> str:
@@ -99,14 +87,12 @@ WITH claimed AS MATERIALIZED (
 
 
 def _poll(order: Order, claim: Claim) -> str:
-    _, direction = _DIRECTIONS[order]
-    source = f"""
-    FROM task AS t
-    WHERE {_ready(order)}
-    AND {REGISTERED}
-    ORDER BY t.sequence + 0{direction} LIMIT {_SIZE}
-    FOR NO KEY UPDATE OF t SKIP LOCKED"""
-    return sql(claiming(claim, source))
+    """Call a function of the schema, which leaves the planner no choice."""
+    newest, kept = order is Order.LAST_IN_FIRST_OUT, claim is Claim.TRANSACTION
+    return sql(f"""
+SELECT sequence, identifier, input, attempt, token, failed
+FROM task_poll(:topic, :owner, :size, :lease, :floor, {newest}, {kept})
+""")
 
 
 def _no_sibling(state: str, more: str = "") -> str:
@@ -122,92 +108,21 @@ def _no_sibling(state: str, more: str = "") -> str:
     ) IS NULL"""
 
 
-def _unblocked(order: Order, condition: Condition, *, ready: bool = True) -> str:
-    """Leave out tasks that a sibling blocks; one that is READY too, only if asked to."""
-    before, _ = _DIRECTIONS[order]
-    start = f" AND 0 + s.sequence >= {_START}" if order is Order.FIRST_IN_FIRST_OUT else ""
-    clauses = _no_sibling("0")
-    if ready:
-        clauses += _no_sibling("1", f" AND 0 + s.sequence {before} t.sequence{start}")
-    return clauses + "".join(_no_sibling(str(state)) for state in _BLOCKING[condition])
+def _unblocked(order: Order, condition: Condition) -> str:
+    """Leave out tasks that a sibling blocks."""
+    before = f" AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= {_START}"
+    if order is Order.LAST_IN_FIRST_OUT:
+        before = " AND 0 + s.sequence > t.sequence"
+    return _no_sibling("1", before) + "".join(_no_sibling(str(state)) for state in _BLOCKING[condition])
 
 
-_NO_OWN_SIBLING: Final = f"""
-    AND (
-        SELECT 1 FROM task AS s
-        WHERE s.topic = :topic AND s.sequence = ANY ({_OWN_SEQUENCES}) AND s.identifier = t.identifier
-        AND CAST(s.state AS integer) = 1 AND concat(s.sequence, ':', s.token + 1) IN {_OWN} LIMIT 1
-    ) IS NULL
-    AND {REGISTERED}"""
-
-
-def _locking(source: str, direction: str = "") -> str:
-    """
-    Take a lock on the identifiers of a SELECT, which gives tasks in order, as far as they can be had.
-
-    If asked again, because somebody had locked some of the tasks, those are passed over: not all that there are, since
-    their identifiers stay locked.
-    """
-    group = "(hashtextextended(CAST(:topic AS text), 4) + (c.key & 255))"
+def _candidates(condition: Condition, function: str, more: str) -> str:
+    """Call a function of the schema that finds candidates and locks their identifiers."""
+    given = more.format(blocking=f"ARRAY{list(_BLOCKING[condition])}")
     return sql(f"""
-SELECT c.sequence, current_setting('transaction_isolation')
-FROM (
-    SELECT t.sequence, {KEY.format(identifier="t.identifier", salt="3")} AS key
-    FROM {source}
-    ORDER BY t.sequence + 0{direction}
-    LIMIT (SELECT CASE WHEN CAST(:again AS boolean) THEN CAST(:size AS bigint) + {_PASSED} END)
-) AS c
-WHERE CASE
-    WHEN NOT CASE
-        WHEN CAST(:single AS boolean) THEN
-            pg_try_advisory_xact_lock_shared{group} AND pg_try_advisory_xact_lock(c.key)
-        ELSE pg_try_advisory_xact_lock{group}
-    END THEN false
-    WHEN CAST(:again AS boolean) THEN (
-        SELECT x.sequence FROM task AS x
-        WHERE x.topic = :topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
-        FOR NO KEY UPDATE SKIP LOCKED
-    ) IS NOT NULL
-    ELSE true
-END
-LIMIT {_SIZE}
+SELECT sequence, current_setting('transaction_isolation')
+FROM {function}(:topic, :owner, :size, :floor, {given}, :single, :again) AS sequence
 """)
-
-
-def _candidates(order: Order, condition: Condition) -> str:
-    _, direction = _DIRECTIONS[order]
-    source = f"""task AS t
-    WHERE {_ready(order)}{_unblocked(order, condition)}{_NO_OWN_SIBLING}"""
-    return _locking(source, direction)
-
-
-def _beyond(condition: Condition) -> str:
-    first = Order.FIRST_IN_FIRST_OUT
-    source = f"""task AS t
-    WHERE t.topic = :topic AND t.state = 1 AND {FREE} AND t.sequence + 0 >= {_BOUND}\
-{_unblocked(first, condition)}{_NO_OWN_SIBLING}"""
-    return _locking(source)
-
-
-def _among(condition: Condition) -> str:
-    first = Order.FIRST_IN_FIRST_OUT
-    source = f"""(
-        SELECT t.sequence, t.identifier
-        FROM unnest({_IDENTIFIERS}) AS i (identifier)
-        CROSS JOIN LATERAL (
-            SELECT t.sequence, t.identifier, t.token FROM task AS t
-            WHERE t.topic = :topic AND t.state + 0 = 1 AND t.identifier = i.identifier
-            AND 0 + t.sequence >= {_START} AND 0 + t.sequence < {_BOUND}
-            ORDER BY 0 + t.sequence LIMIT 1
-        ) AS t
-        WHERE {FREE}{_unblocked(first, condition, ready=False)}{_NO_OWN_SIBLING}
-        UNION
-        (SELECT t.sequence, t.identifier FROM task AS t
-        WHERE t.topic = :topic AND t.late IS NOT NULL AND t.late < {_BOUND}
-        AND CAST(t.state AS integer) = 1 AND {FREE}{_unblocked(first, condition)}{_NO_OWN_SIBLING}
-        ORDER BY t.late LIMIT 2 * {_SIZE})
-    ) AS t"""
-    return _locking(source)
 
 
 def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
@@ -221,14 +136,22 @@ def _claim_candidates(order: Order, condition: Condition, claim: Claim) -> str:
 
 
 CANDIDATES: Final[Mapping[tuple[Order, Condition], str]] = {
-    (order, condition): _candidates(order, condition) for order, condition in product(Order, _SINGULAR)
+    (order, condition): _candidates(
+        condition, "task_candidates", f"NULL, {{blocking}}, {order is Order.LAST_IN_FIRST_OUT}"
+    )
+    for order, condition in product(Order, _SINGULAR)
 }
 """Find and lock candidates: topic, owner, floor, single, again, size → sequence, isolation."""
 
-CANDIDATES_AMONG: Final[Mapping[Condition, str]] = {condition: _among(condition) for condition in _SINGULAR}
+CANDIDATES_AMONG: Final[Mapping[Condition, str]] = {
+    condition: _candidates(condition, "task_candidates_among", ":bound, CAST(:identifiers AS text[]), {blocking}")
+    for condition in _SINGULAR
+}
 """Do so below a bound, among identifiers and late tasks: topic, owner, floor, bound, identifiers, size → as above."""
 
-CANDIDATES_BEYOND: Final[Mapping[Condition, str]] = {condition: _beyond(condition) for condition in _SINGULAR}
+CANDIDATES_BEYOND: Final[Mapping[Condition, str]] = {
+    condition: _candidates(condition, "task_candidates", ":bound, {blocking}, False") for condition in _SINGULAR
+}
 """Do so from the bound on: topic, owner, floor, bound, size → as above."""
 
 BACKLOG: Final = sql("""
@@ -262,21 +185,7 @@ END
 """
 """The number that was drawn last, or 0; NULL for those who may not know."""
 
-PROBE: Final = sql("""
-SELECT
-    CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint) END,
-    CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint),
-    (
-        SELECT t.sequence FROM task AS t
-        WHERE t.topic = :topic AND t.state = 1 AND t.sequence + 0 >= CAST(:floor AS bigint)
-        ORDER BY t.sequence + 0 LIMIT 1
-    ),
-    (
-        SELECT t.sequence FROM task AS t
-        WHERE t.topic = :topic AND t.state = 1
-        ORDER BY t.sequence + 0 DESC LIMIT 1
-    )
-""")
+PROBE: Final = sql("SELECT own, oldest, lowest, highest FROM task_probe(:topic, :floor)")
 """What a floor is judged by: topic, floor → own id if it is new, oldest running id, lowest and highest READY task."""
 
 

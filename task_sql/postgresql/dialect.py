@@ -77,10 +77,11 @@ class PostgresDialect(Dialect):
         return Layout(version, partitioned, notify, tuple(identity))
 
     def translate(self, error: Exception) -> Exception | None:
-        if getattr(error, "sqlstate", None) in _UNDEFINED:
-            return SchemaError(f"the topiq schema is missing or of another version: {error}")
-        if getattr(error, "sqlstate", None) == _REFUSED:
-            return AccessError(f"the database user may not do this: {error}")
+        code = getattr(error, "sqlstate", None)
+        if code in _UNDEFINED:
+            return SchemaError(f"the topiq schema is missing or of another version: {_said(error)}")
+        if code == _REFUSED:
+            return AccessError(f"the database user may not do this: {_said(error)}")
         return None
 
     def autocommit(self, tx: Transaction) -> bool:
@@ -271,6 +272,11 @@ class PostgresDialect(Dialect):
                     break
                 again = again or len(rows) < len(candidates)
         return claimed
+
+
+def _said(error: Exception) -> str:
+    """What the server said, without the statement and the function in which it said so."""
+    return getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
 
 
 def _array(values: Sequence[object]) -> object:

@@ -26,7 +26,7 @@ WHERE t.topic = :topic AND t.sequence = ANY (ARRAY(SELECT sequence FROM chosen))
 
 
 TOPIC: Final = TopicStatements(
-    initialize=sql("SELECT task_initialize(:topic)"),
+    initialize=sql("SELECT task_initialize(:topic), task_plan()"),
     exclude=sql("SELECT pg_advisory_xact_lock(hashtextextended(:topic, 2))"),
     forget=sql("DELETE FROM task_topic WHERE topic = :topic"),
     deactivate=sql("DELETE FROM task_activation WHERE topic = :topic"),

@@ -5,7 +5,7 @@ from typing import Final
 
 __all__ = ["VERSION", "Layout"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the schema that this code speaks."""
 
 

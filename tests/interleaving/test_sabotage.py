@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from task_api import Claim, Condition, Insertion, Order, TaskDecision, TaskState
-from task_sql.postgresql.claim import CANDIDATES
+from task_api import Claim, Insertion, TaskDecision, TaskState
 from task_sql.postgresql.dialect import PostgresDialect
 from task_sql.postgresql.floor import Floor
 from tests.interleaving import test_claims, test_dependencies, test_insertion, test_junction, test_singular
@@ -18,12 +17,12 @@ from tests.interleaving.exploration import BadScheduleError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.backends import Backend
     from tests.interleaving.conftest import Explore
 
 pytestmark = [pytest.mark.backends("postgresql"), pytest.mark.kinds("driver")]
 STATEMENTS = PostgresDialect.statements
 LOCK = r"FOR (NO KEY )?UPDATE( OF t)?( SKIP LOCKED)?"
-FIFO, SINGULAR = Order.FIRST_IN_FIRST_OUT, Condition.SINGULAR_BY_IDENTIFIER
 
 
 def without(text: str, *patterns: str) -> str:
@@ -54,24 +53,10 @@ def no_owner(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PostgresDialect, "statements", replace(STATEMENTS, claim=claim))
 
 
-def no_row_lock(patch: pytest.MonkeyPatch) -> None:
-    """A poll looks for tasks without locking them."""
-    key = FIFO, Condition.NONE, Claim.COMMITTED
-    broken = without(STATEMENTS.claim.poll[key], LOCK)
-    patch.setitem(STATEMENTS.claim.poll, key, broken)
-
-
 def blind_expiry(patch: pytest.MonkeyPatch) -> None:
     """Expiry does not lock what it has found."""
     owner = replace(STATEMENTS.owner, expire=without(STATEMENTS.owner.expire, LOCK))
     patch.setattr(PostgresDialect, "statements", replace(STATEMENTS, owner=owner))
-
-
-def no_identifier_lock(patch: pytest.MonkeyPatch) -> None:
-    """A SINGULAR poll believes to have every lock."""
-    for key, text in CANDIDATES.items():
-        broken = without(text, r"(?s)WHERE CASE\s.*END\s")
-        patch.setitem(CANDIDATES, key, broken)
 
 
 def no_mutex(patch: pytest.MonkeyPatch) -> None:
@@ -98,18 +83,12 @@ BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], Callable[[Explore]
     "completion without fence": (no_fence, test_claims.test_who_was_ejected_decides_nothing, ""),
     "eject without token": (no_owner, test_claims.test_who_was_ejected_decides_nothing, ""),
     "late completion without fence": (no_fence, test_claims.test_expiry_and_a_late_decision, ""),
-    "poll without row lock": (no_row_lock, test_claims.test_each_of_two_tasks_is_claimed_once, ""),
     "expiry without lock": (
         blind_expiry,
         lambda explore: test_claims.test_holding_against_expiry(explore, "complete"),
         "no order of whole transactions",
     ),
     "floor without fence": (no_settling, test_claims.test_a_late_push_is_polled_nevertheless, "READY"),
-    "singular without lock": (
-        no_identifier_lock,
-        test_singular.test_a_sibling_comes_while_another_is_claimed,
-        "ACTIVE at once",
-    ),
     "replacing pushes without mutex": (
         no_mutex,
         lambda explore: test_insertion.test_two_pushes_end_like_one_after_the_other(
@@ -145,4 +124,25 @@ def test_a_broken_library_is_found_out(
     """The exploration comes to an order whose end must not be, and tells it step by step."""
     breaks(monkeypatch)
     with pytest.raises(BadScheduleError, match=f"(?s){says}.*after\n +1 "):
+        finds(explore)
+
+
+IN_FUNCTIONS: dict[str, tuple[str, str, Callable[[Explore], None]]] = {
+    "poll without row lock": ("task_poll", LOCK, test_claims.test_each_of_two_tasks_is_claimed_once),
+    "singular without lock": (
+        "task_candidates",
+        r"WHEN NOT task_try\(.*\) THEN false",
+        test_singular.test_a_sibling_comes_while_another_is_claimed,
+    ),
+}
+
+
+@pytest.mark.parametrize(("function", "pattern", "finds"), IN_FUNCTIONS.values(), ids=IN_FUNCTIONS)
+def test_a_broken_schema_is_found_out(
+    backend: Backend, explore: Explore, function: str, pattern: str, finds: Callable[[Explore], None]
+) -> None:
+    """So it is with a function of the schema that lacks something."""
+    [(definition,)] = backend.sql("SELECT pg_get_functiondef(CAST(:function AS regproc))", function=function)
+    backend.sql(without(definition, pattern))
+    with pytest.raises(BadScheduleError, match=r"(?s)after\n +1 "):
         finds(explore)

@@ -19,7 +19,20 @@ from tests.schema.tables import execute
 
 postgresql = [pytest.mark.backends("postgresql"), pytest.mark.kinds("driver", "plain")]
 WITH_USERS = ("postgresql", "oracle")
-PRIVATE = {"task_specimen", "task_initialize", "task_known", "task_decide", "task_decide_claimed"}
+PRIVATE = {
+    "task_specimen",
+    "task_initialize",
+    "task_known",
+    "task_plan",
+    "task_poll",
+    "task_probe",
+    "task_own",
+    "task_try",
+    "task_candidates",
+    "task_candidates_among",
+    "task_decide",
+    "task_decide_claimed",
+}
 """What is there for the owner of the tables alone, or does nothing that its caller may not do."""
 _WHOLE = {"task_mutex", "task_claim"}
 """Tables of one purpose, of which no column is named."""

@@ -176,7 +176,7 @@ def test_a_refusal_says_what_was_refused_and_leaves_the_transaction_to_be_rolled
         account.repository.initialize(tx, TOPIC)
     with psycopg.connect(account.dsn) as tx:
         account.repository.push(tx, TOPIC, "lost")
-        with pytest.raises(AccessError, match="may not do this: permission denied for table task") as caught:
+        with pytest.raises(AccessError, match=r"may not do this: permission denied for table task_owner$") as caught:
             account.repository.poll(tx, TOPIC)
         assert is_refusal(caught.value)
         assert tx.info.transaction_status is psycopg.pq.TransactionStatus.INERROR
@@ -210,7 +210,7 @@ def test_a_refusal_through_sqlalchemy_is_told_as_well(backend: Backend, accounts
         account.repository.initialize(tx, TOPIC)
     engine = create_engine(account.url)
     with engine.connect() as connection:
-        with pytest.raises(AccessError, match="permission denied for table") as caught:
+        with pytest.raises(AccessError, match=r"permission denied for table task_owner$") as caught:
             account.repository.poll(connection, TOPIC)
         assert is_refusal(caught.value)
         connection.rollback()

@@ -1,4 +1,4 @@
-"""What is done all the time on PostgreSQL is planned once where there is one partition, not each time."""
+"""What is done all the time on PostgreSQL is planned once, not each time."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Claim, Condition, TaskCreation, TaskDecision
+from task_api import Claim, Condition, Order, TaskCreation, TaskDecision
 
 if TYPE_CHECKING:
+    import psycopg
+
     from task_api import TaskRepository
     from tests.backends import Backend
 
@@ -18,6 +20,29 @@ IDENTIFIERS = 20
 ROUNDS = 30
 TRIALS = 5
 """So often PostgreSQL plans for the values that are given, before it compares."""
+
+_LOCKED = """
+SELECT DISTINCT relation FROM pg_locks JOIN pg_class AS c ON c.oid = relation
+WHERE pid = pg_backend_pid() AND c.relkind = 'r' AND c.relispartition
+"""
+_TELL_PLANS = """
+LOAD 'auto_explain';
+SET LOCAL auto_explain.log_min_duration = 0;
+SET LOCAL auto_explain.log_nested_statements = on;
+SET LOCAL auto_explain.log_level = notice;
+"""
+
+
+def _listened(connection: psycopg.Connection[Any]) -> list[str]:
+    """The plans that the server tells from now on, without the values that they were executed with."""
+    plans: list[str] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        lines = (notice.message_primary or "").splitlines()
+        plans.append("\n".join(line for line in lines if not line.startswith("Query Parameters")))
+
+    connection.add_notice_handler(hear)
+    return plans
 
 
 @pytest.mark.parametrize("claim", Claim)
@@ -42,3 +67,69 @@ def test_polls_and_decisions_are_planned_once(
 
     assert any(generic >= ROUNDS / 3 for _, _, generic in planned)
     assert [statement for statement, custom, _ in planned if custom > TRIALS] == []
+
+
+@pytest.mark.parametrize("claim", Claim)
+@pytest.mark.parametrize("order", Order)
+def test_polls_and_decisions_are_planned_once_for_several_topics(
+    backend: Backend, repository: TaskRepository[Any], topic: str, order: Order, claim: Claim
+) -> None:
+    """A plan that is kept names no topic; each topic's own would be made anew at each call (DESIGN 4)."""
+    with backend.begin() as tx:
+        for number in range(5):
+            repository.initialize(tx, f"other {number}")
+    with backend.connect() as connection:
+        plans = _listened(connection)
+        repository.push_many(connection, topic, [f"task {number}" for number in range(3 * TRIALS)])
+        for number in range(TRIALS + 1):
+            if number == TRIALS:
+                connection.execute(_TELL_PLANS)
+            tasks = repository.poll_many(connection, topic, 2, order=order, claim=claim)
+            repository.complete_many(connection, topic, dict.fromkeys(tasks, TaskDecision.SUCCESS))
+        connection.rollback()
+
+    nested = [plan for plan in plans if "of_topic" in plan]
+    assert len(nested) > 2
+    assert [plan for plan in nested if f"'{topic}'" in plan] == []
+
+
+@pytest.mark.parametrize(("topics", "kept"), [(30, True), (34, False)])
+def test_plans_are_kept_while_topics_are_few(
+    *, backend: Backend, repository: TaskRepository[Any], topic: str, topics: int, kept: bool
+) -> None:
+    """A poll locks what its plan is for: all partitions if it is kept, its own if it is made for it (DESIGN 4)."""
+    with backend.begin() as tx:
+        for number in range(topics):
+            repository.initialize(tx, f"other {number}")
+    with backend.connect() as connection:
+        repository.push_many(connection, topic, ["task"])
+        connection.commit()
+        assert repository.poll_many(connection, topic, 1)
+        locked = connection.execute(_LOCKED).fetchall()
+        connection.rollback()
+
+    assert len(locked) == (topics + 1 if kept else 1)
+
+
+@pytest.mark.kinds("driver", "plain")
+@pytest.mark.parametrize("claim", Claim)
+@pytest.mark.parametrize("condition", [Condition.NONE, Condition.SINGULAR_BY_IDENTIFIER])
+@pytest.mark.parametrize("order", Order)
+def test_statistics_of_an_empty_topic_do_not_mislead(  # noqa: PLR0917 - parameters and fixtures
+    backend: Backend, repository: TaskRepository[Any], topic: str, order: Order, condition: Condition, claim: Claim
+) -> None:
+    """A topic that was empty when it was analysed, and filled since, is not read and sorted at each poll (PO-B6)."""
+    with backend.connect() as connection:
+        connection.autocommit = True
+        connection.execute("VACUUM (ANALYZE) task")
+        connection.autocommit = False
+        repository.push_many(connection, topic, [f"task {number}" for number in range(20_000)])
+        connection.commit()
+        plans = _listened(connection)
+        connection.execute(_TELL_PLANS)
+        assert len(repository.poll_many(connection, topic, 2, order=order, condition=condition, claim=claim)) == 2
+        connection.rollback()
+
+    looked = [plan for plan in plans if "ORDER BY" in plan]
+    assert looked
+    assert [plan for plan in looked if "Sort" in plan or "Bitmap" in plan or "Seq Scan on task_" in plan] == []

@@ -4,7 +4,11 @@ DROP VIEW IF EXISTS task_pretty;
 
 DROP VIEW IF EXISTS task_specimen;
 
-DROP FUNCTION IF EXISTS task_initialize(text), task_known(text),
+DROP FUNCTION IF EXISTS task_initialize(text), task_known(text), task_plan(),
+    task_poll(text, text, bigint, interval, bigint, boolean, boolean),
+    task_probe(text, bigint), task_own(text), task_try(text, text, boolean),
+    task_candidates(text, text, bigint, bigint, bigint, integer[], boolean, boolean, boolean),
+    task_candidates_among(text, text, bigint, bigint, bigint, text[], integer[], boolean, boolean),
     task_decide(text, text, bigint[], integer, smallint, text, timestamptz),
     task_decide_claimed(text, text, bigint[], integer, smallint, text, timestamptz);
 

@@ -5,13 +5,13 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
-    ) IS NULL
-    AND (
-        SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     FOR NO KEY UPDATE OF t SKIP LOCKED
 )
@@ -28,13 +28,13 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
-    ) IS NULL
-    AND (
-        SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
@@ -53,13 +53,13 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
-    ) IS NULL
-    AND (
-        SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -84,13 +84,13 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
-    ) IS NULL
-    AND (
-        SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -117,13 +117,13 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
-    ) IS NULL
-    AND (
-        SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -152,13 +152,13 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
-    ) IS NULL
-    AND (
-        SELECT 1 FROM task AS s
         WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= (
         SELECT least(CAST(%(floor)s AS bigint), min(l.late)) FROM task AS l
         WHERE l.topic = %(topic)s AND l.late IS NOT NULL) LIMIT 1
+    ) IS NULL
+    AND (
+        SELECT 1 FROM task AS s
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -189,11 +189,11 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     FOR NO KEY UPDATE OF t SKIP LOCKED
 )
@@ -210,11 +210,11 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     FOR NO KEY UPDATE OF t SKIP LOCKED
 ),
@@ -233,11 +233,11 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -262,11 +262,11 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -293,11 +293,11 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
@@ -326,11 +326,11 @@ WITH claimed AS MATERIALIZED (
     WHERE t.topic = %(topic)s AND t.sequence = ANY (CAST((SELECT CAST(%(sequences)s AS bigint[])) AS bigint[])) AND CAST(t.state AS integer) = 1
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s
-        WHERE s.topic = %(topic)s AND s.state + 0 = 1 AND s.identifier = t.identifier AND 0 + s.sequence > t.sequence LIMIT 1
+        WHERE s.topic = %(topic)s AND s.state + 0 = 0 AND s.identifier = t.identifier LIMIT 1
     ) IS NULL
     AND (
         SELECT 1 FROM task AS s

@@ -1,1 +1,1 @@
-SELECT task_initialize(%(topic)s)
+SELECT task_initialize(%(topic)s), task_plan()

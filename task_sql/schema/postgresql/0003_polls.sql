@@ -1,0 +1,279 @@
+-- topiq, version 3: polls that each connection plans once
+
+-- The planner is left no choice in these functions. It takes a topic for empty that was so when statistics were taken,
+-- whatever has come since, and would read and sort all READY tasks at each poll. And where there are several topics, it
+-- would plan each poll anew, because a plan for all of them looks dear, although only one is ever looked into.
+
+-- Claim READY tasks: the oldest from the start on, which is as far as the consumers have come, or the newest. No READY
+-- task lies below the start, unless it is listed as late. Those that are kept are claimed by a lock that ends with the
+-- transaction, and are noted in a setting of its own.
+CREATE FUNCTION task_poll(
+    of_topic text, holder text, size bigint, span interval, start bigint, newest boolean, kept boolean
+) RETURNS TABLE (sequence bigint, identifier varchar, input text, attempt integer, token integer, failed integer)
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    noted text[] := string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',');
+    chosen bigint[];
+BEGIN
+    IF newest THEN
+        chosen := ARRAY(
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 AND EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder)
+            AND (noted IS NULL OR concat(t.sequence, ':', t.token + 1) NOT IN (
+                SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(noted) AS e))
+            ORDER BY t.sequence + 0 DESC LIMIT size
+            FOR NO KEY UPDATE OF t SKIP LOCKED);
+    ELSE
+        chosen := ARRAY(
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 AND EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder)
+            AND (noted IS NULL OR concat(t.sequence, ':', t.token + 1) NOT IN (
+                SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(noted) AS e))
+            AND t.sequence + 0 >= (
+                SELECT least(start, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL)
+            ORDER BY t.sequence + 0 LIMIT size
+            FOR NO KEY UPDATE OF t SKIP LOCKED);
+    END IF;
+    IF kept THEN
+        RETURN QUERY WITH claimed AS MATERIALIZED (
+            SELECT t.sequence, t.identifier, t.input, t.attempt + 1 AS attempt, t.token + 1 AS token, t.failed
+            FROM task AS t WHERE t.topic = of_topic AND t.sequence = ANY (chosen)
+        ),
+        note AS MATERIALIZED (
+            SELECT set_config('topiq.claimed', concat_ws(
+                ',', array_to_string(noted, ','),
+                string_agg(concat(c.sequence, ':', c.token, ':', hashtextextended(holder, 0)), ',')), true)
+            FROM claimed AS c
+        )
+        SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM claimed AS c CROSS JOIN note;
+    ELSE
+        RETURN QUERY UPDATE task AS t SET
+            state = 0, owner = holder, attempt = t.attempt + 1, token = t.token + 1, late = NULL,
+            polled = statement_timestamp(), lease = statement_timestamp() + span
+        WHERE t.topic = of_topic AND t.sequence = ANY (chosen)
+        RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed;
+    END IF;
+END $$;
+
+-- What a start is judged by: the transaction's id if it is new, the oldest id that is running, the lowest READY task from
+-- the start on, and the highest.
+CREATE FUNCTION task_probe(
+    of_topic text, start bigint, OUT own bigint, OUT oldest bigint, OUT lowest bigint, OUT highest bigint
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    SELECT
+        CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint) END,
+        CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint),
+        (
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 AND t.sequence + 0 >= start ORDER BY t.sequence + 0 LIMIT 1
+        ),
+        (
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 ORDER BY t.sequence + 0 DESC LIMIT 1
+        )
+    INTO own, oldest, lowest, highest;
+END $$;
+
+-- The identifiers of READY tasks that this transaction has claimed for itself, or NULL.
+CREATE FUNCTION task_own(of_topic text) RETURNS varchar[] LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    noted text[] := string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',');
+BEGIN
+    RETURN CASE WHEN noted IS NOT NULL THEN ARRAY(
+        SELECT t.identifier
+        FROM unnest(noted) AS e
+        CROSS JOIN LATERAL (
+            SELECT t.identifier, t.token FROM task AS t
+            WHERE t.topic = of_topic AND t.sequence = CAST(split_part(e, ':', 1) AS bigint)
+            AND CAST(t.state AS integer) = 1 OFFSET 0
+        ) AS t
+        WHERE t.token + 1 = CAST(split_part(e, ':', 2) AS integer)) END;
+END $$;
+
+-- Lock an identifier if that can be had at once: by itself, beside a shared lock on its group, or the group as a whole.
+CREATE FUNCTION task_try(of_topic text, of_identifier text, single boolean) RETURNS boolean LANGUAGE sql AS $$
+SELECT CASE
+    WHEN single THEN
+        pg_try_advisory_xact_lock_shared(hashtextextended(of_topic, 4)
+            + (hashtextextended(of_identifier, hashtextextended(of_topic, 3)) & 255))
+        AND pg_try_advisory_xact_lock(hashtextextended(of_identifier, hashtextextended(of_topic, 3)))
+    ELSE
+        pg_try_advisory_xact_lock(hashtextextended(of_topic, 4)
+            + (hashtextextended(of_identifier, hashtextextended(of_topic, 3)) & 255))
+END
+$$;
+
+-- Find READY tasks that no sibling blocks, and lock their identifiers as far as that can be had at once. A sibling blocks
+-- a task by being in one of some states, or READY and before it. "low" is where to look from, if not the start. If asked
+-- again, because somebody had locked some of the tasks, those are passed over: not all that there are, since their
+-- identifiers stay locked.
+CREATE FUNCTION task_candidates(
+    of_topic text, holder text, size bigint, start bigint, low bigint, blocking integer[], newest boolean,
+    single boolean, again boolean
+) RETURNS SETOF bigint LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    own varchar[] := task_own(of_topic);
+    beginning bigint := (
+        SELECT least(start, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL);
+BEGIN
+    IF NOT EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder) THEN
+        RETURN;
+    ELSIF newest THEN
+        RETURN QUERY SELECT c.sequence
+        FROM (
+            SELECT t.sequence, t.identifier FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
+                AND s.identifier = t.identifier LIMIT 1
+            ) IS NULL
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
+                AND 0 + s.sequence > t.sequence LIMIT 1
+            ) IS NULL
+            ORDER BY t.sequence + 0 DESC LIMIT CASE WHEN again THEN size + 1000 END
+        ) AS c
+        WHERE CASE
+            WHEN NOT task_try(of_topic, c.identifier, single) THEN false
+            WHEN again THEN (
+                SELECT x.sequence FROM task AS x
+                WHERE x.topic = of_topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) IS NOT NULL
+            ELSE true
+        END
+        LIMIT size;
+    ELSE
+        RETURN QUERY SELECT c.sequence
+        FROM (
+            SELECT t.sequence, t.identifier FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
+            AND t.sequence + 0 >= coalesce(low, beginning)
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
+                AND s.identifier = t.identifier LIMIT 1
+            ) IS NULL
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
+                AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= beginning LIMIT 1
+            ) IS NULL
+            ORDER BY t.sequence + 0 LIMIT CASE WHEN again THEN size + 1000 END
+        ) AS c
+        WHERE CASE
+            WHEN NOT task_try(of_topic, c.identifier, single) THEN false
+            WHEN again THEN (
+                SELECT x.sequence FROM task AS x
+                WHERE x.topic = of_topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) IS NOT NULL
+            ELSE true
+        END
+        LIMIT size;
+    END IF;
+END $$;
+
+-- Do so below a bound, among some identifiers, whose first READY tasks are asked for, and among late tasks. An index gives
+-- all READY tasks of an identifier that lie on one page, so that first there is a look at those that are near.
+CREATE FUNCTION task_candidates_among(
+    of_topic text, holder text, size bigint, start bigint, bound bigint, identifiers text[], blocking integer[],
+    single boolean, again boolean
+) RETURNS SETOF bigint LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    own varchar[] := task_own(of_topic);
+    beginning bigint := (
+        SELECT least(start, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL);
+    near bigint := least(bound, start + 16 * cardinality(identifiers));
+BEGIN
+    IF EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder) THEN
+        RETURN QUERY SELECT c.sequence
+        FROM (
+            SELECT t.sequence, t.identifier
+            FROM unnest(identifiers) AS i (identifier)
+            CROSS JOIN LATERAL (
+                SELECT f.sequence, i.identifier
+                FROM (
+                    (SELECT t.sequence FROM task AS t
+                    WHERE t.topic = of_topic AND t.state + 0 = 1 AND t.identifier = i.identifier
+                    AND 0 + t.sequence >= beginning AND 0 + t.sequence < near
+                    ORDER BY 0 + t.sequence LIMIT 1)
+                    UNION ALL
+                    (SELECT t.sequence FROM task AS t
+                    WHERE t.topic = of_topic AND t.state + 0 = 1 AND t.identifier = i.identifier
+                    AND 0 + t.sequence >= near AND 0 + t.sequence < bound
+                    ORDER BY 0 + t.sequence LIMIT 1)
+                ) AS f LIMIT 1
+            ) AS t
+            WHERE (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
+                AND s.identifier = t.identifier LIMIT 1
+            ) IS NULL
+            UNION
+            (SELECT t.sequence, t.identifier FROM task AS t
+            WHERE t.topic = of_topic AND t.late IS NOT NULL AND t.late < bound AND CAST(t.state AS integer) = 1
+            AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
+                AND s.identifier = t.identifier LIMIT 1
+            ) IS NULL
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
+                AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= beginning LIMIT 1
+            ) IS NULL
+            ORDER BY t.late LIMIT 2 * size)
+            ORDER BY sequence LIMIT CASE WHEN again THEN size + 1000 END
+        ) AS c
+        WHERE CASE
+            WHEN NOT task_try(of_topic, c.identifier, single) THEN false
+            WHEN again THEN (
+                SELECT x.sequence FROM task AS x
+                WHERE x.topic = of_topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) IS NOT NULL
+            ELSE true
+        END
+        LIMIT size;
+    END IF;
+END $$;
+
+-- Decisions are planned once as well.
+ALTER FUNCTION task_decide(text, text, bigint[], integer, smallint, text, timestamptz)
+SET plan_cache_mode = force_generic_plan;
+
+ALTER FUNCTION task_decide_claimed(text, text, bigint[], integer, smallint, text, timestamptz)
+SET plan_cache_mode = force_generic_plan;
+
+-- A plan for all topics locks all their partitions, and takes memory for each in each connection. Where there are many,
+-- plans are made for one topic at each call.
+CREATE FUNCTION task_plan() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    function regprocedure;
+BEGIN
+    IF (SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('task' AS regclass)) > 32 THEN
+        FOR function IN
+            SELECT p.oid FROM pg_proc AS p JOIN pg_class AS c ON c.relnamespace = p.pronamespace
+            WHERE c.oid = CAST('task' AS regclass) AND starts_with(p.proname, 'task_')
+            AND 'plan_cache_mode=force_generic_plan' = ANY (p.proconfig) AND pg_has_role(p.proowner, 'USAGE')
+        LOOP
+            EXECUTE 'ALTER FUNCTION ' || function || ' SET plan_cache_mode = force_custom_plan';
+        END LOOP;
+    END IF;
+END $$;
+
+SELECT task_plan();
+
+UPDATE task_schema SET version = 3;
