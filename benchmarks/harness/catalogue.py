@@ -95,6 +95,7 @@ _CLAIMING: Final = frozenset(
         Skill.MEMORY,
     }
 )
+_WORKER_TX: Final = _CLAIMING | {Skill.LATENCY}
 _EMBEDDED: Final = frozenset({Skill.CHURN, Skill.BATCHES, Skill.JUNCTION, Skill.REPLACE, Skill.SINGULAR})
 """What is measured on a server only."""
 
@@ -216,9 +217,9 @@ SYSTEMS: Final[tuple[System, ...]] = (
         "Worker, each handler, batches of 500, SQLAlchemy engine, notifier; one polled ahead if alone, not on SQLite",
         brief=True,
     ),
-    *_topiq("topiq tx", "topiq:Topiq", _CLAIMING, "the same with transactional claims", claim="TRANSACTION"),
+    *_topiq("topiq tx", "topiq:Topiq", _WORKER_TX, "the same with transactional claims", claim="TRANSACTION"),
     *_topiq("topiq driver", "topiq:TopiqDriver", _WORKER, "the same on connections of the driver", brief=True),
-    *_topiq("topiq driver tx", "topiq:TopiqDriver", _CLAIMING, "both", claim="TRANSACTION"),
+    *_topiq("topiq driver tx", "topiq:TopiqDriver", _WORKER_TX, "both", claim="TRANSACTION"),
     *_topiq(
         "topiq calls",
         "topiq:TopiqCalls",

@@ -78,6 +78,8 @@ class Results:
         of a run; the median of that counts.
         """
         base = (system, other) if other is not None else ("raw", metric)
+        if base == (system, metric):
+            return 1.0 if self.values(database, system, metric) else None
         samples = [
             s for s in self.samples if s.database == database.value and (s.system, s.metric) in (base, (system, metric))
         ]

@@ -211,7 +211,7 @@ WORKLOADS: Final[tuple[Workload, ...]] = (
     Workload("drain", Skill.DRAIN, _drain, compared=True),
     Workload("workers", Skill.WORKERS, _workers, compared=True),
     Workload("latency", Skill.LATENCY, _latency, compared=True),
-    Workload("batches", Skill.BATCHES, _batches),
+    Workload("batches", Skill.BATCHES, _batches, compared=True),
     Workload("churn", Skill.CHURN, _churn),
     Workload("history", Skill.HISTORY, _history),
     Workload("singular", Skill.SINGULAR, _singular),

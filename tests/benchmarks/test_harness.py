@@ -56,6 +56,7 @@ def test_ratio_is_to_what_was_measured_beside() -> None:
         found.samples.append(Sample(POSTGRESQL.value, name, "push", 1, float(value), 0.0, 0.0, {}))
     assert found.ratio(POSTGRESQL, "topiq", "push") == (1.0 + 0.4) / 2
     assert found.ratio(POSTGRESQL, "pgmq", "push") == 9 / 20
+    assert found.ratio(POSTGRESQL, "raw", "push") == 1.0
     assert found.median(POSTGRESQL, "topiq", "push") == 55
     assert results(raw__push=[0.0], topiq__push=[8.0]).ratio(POSTGRESQL, "topiq", "push") is None
 
