@@ -13,6 +13,8 @@ has ended, and what is READY below it is read by a transaction that has not writ
 from threading import Lock
 from typing import Final
 
+from task_api import MAX_SEQUENCE
+
 from ..transaction import Row, Transaction
 from .claim import BACKLOG, STILL
 
@@ -31,32 +33,43 @@ _IDLE: Final = 2
 class Backlog:
     """What one repository knows about the head of one topic."""
 
-    __slots__ = ("_found", "_lock", "_wanted", "known")
+    __slots__ = ("_found", "_lock", "_reached", "known")
 
     def __init__(self) -> None:
         self.known: tuple[int, tuple[str, ...]] = 0, ()
         """The bound and the identifiers: a READY task below the bound belongs to one of them, or is noted as late."""
-        self._wanted = False
+        # How far polls have come that may have passed over many tasks; 0 if none has.
+        self._reached = 0
         self._found = 0
         self._lock = Lock()
 
     def forget(self) -> None:
         """Start again from nothing."""
         with self._lock:
-            self.known, self._wanted = (0, ()), False
+            self.known, self._reached = (0, ()), 0
 
     def passed(self, start: int, sequences: list[int], size: int) -> None:
         """Note what a poll brought, and from where on it looked."""
         self._found = len(sequences)
-        if len(sequences) < size or max(sequences) - max(start, self.known[0]) > _WASTE * size:
-            self._wanted = True
+        highest = max(sequences)
+        if len(sequences) < size:
+            self._reached = MAX_SEQUENCE
+        elif highest - max(start, self.known[0]) > _WASTE * size:
+            self._reached = max(self._reached, highest)
 
     def advance(self, tx: Transaction, topic: str, floor: int, settled: int, *, afresh: bool) -> None:
-        """Move the bound up as far as tasks are settled, if polls suffer; for a transaction that has not written."""
+        """
+        Move the bound up as far as polls have passed over tasks, if these are settled.
+
+        It goes no further: a poll that soon finds what it wants would have to ask for each identifier that is noted.
+        For a transaction that has not written.
+        """
         bound, identifiers = self.known
+        limit = min(settled, self._reached)
         if afresh and identifiers:
+            limit = min(settled, max(self._reached, bound))
             bound, identifiers = 0, ()
-        elif not self._wanted or (bound >= settled and len(identifiers) <= _IDLE * self._found):
+        elif not self._reached or (bound >= limit and len(identifiers) <= _IDLE * self._found):
             return  # there is nothing to note, and little to forget
         bound = max(bound, floor)
         if identifiers:
@@ -64,20 +77,20 @@ class Backlog:
             identifiers = tuple(identifier for (identifier,) in tx.rows(STILL, parameters))
         known = dict.fromkeys(identifiers)
         room = True
-        while room and bound < settled:
-            rows = tx.rows(BACKLOG, {"topic": topic, "bound": bound, "settled": settled, "most": _WALK})
-            bound, room = _walked(rows, known, settled)
+        while room and bound < limit:
+            rows = tx.rows(BACKLOG, {"topic": topic, "bound": bound, "settled": limit, "most": _WALK})
+            bound, room = _walked(rows, known, limit)
         # Critical section: what two threads have read at the same time must not be mixed.
         with self._lock:
             if afresh or bound >= self.known[0]:
                 self.known = bound, tuple(known)
-            self._wanted = False
+            self._reached = 0
 
 
-def _walked(rows: list[Row], known: dict[str, None], settled: int) -> tuple[int, bool]:
+def _walked(rows: list[Row], known: dict[str, None], limit: int) -> tuple[int, bool]:
     """Note the identifiers of tasks; return how far that went, and whether there was room for all."""
     for sequence, identifier in rows:
         if identifier not in known and len(known) == _MOST:
             return sequence, False
         known[identifier] = None
-    return (rows[-1][0] + 1 if len(rows) == _WALK else settled), True
+    return (rows[-1][0] + 1 if len(rows) == _WALK else limit), True

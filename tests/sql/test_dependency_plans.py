@@ -1,14 +1,12 @@
 """
 What waiting for others costs: nothing where nobody waits, and little where a hundred thousand do.
 
-Each statement that a call sends is explained in place, with its own parameters, as in ``test_plans``.
+Each statement that a call executes is explained, inside of functions too, as in ``test_plans``.
 """
 
 from __future__ import annotations
 
-import json
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -28,8 +26,8 @@ from task_api import (
     chord,
 )
 from task_sql import PostgresTaskRepository
-from task_sql.transaction import DriverTransaction
 from tests.backends.steps import poll, push
+from tests.sql.explaining import explained
 from tests.sql.recording import sent
 
 if TYPE_CHECKING:
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from task_api import TaskRepository
     from tests.backends import Backend
     from tests.backends.provision import PostgresProvision
+    from tests.sql.explaining import Cost
 
 TOPIC = "topic"
 HALF = 50_000
@@ -54,14 +53,6 @@ SELECT 'topic', 50000 + i, 'topic', a, CASE WHEN a <= 20000 THEN 1 ELSE 0 END
 FROM generate_series(1, 50000) AS i CROSS JOIN LATERAL (VALUES (i), (1 + i % 50000)) AS g (a);
 SELECT setval('task_sequence', 100000);
 """
-
-
-@dataclass
-class Cost:
-    """What a call cost."""
-
-    pages: int = 0
-    scans: list[str] = field(default_factory=list)
 
 
 class Subject:
@@ -81,38 +72,10 @@ class Subject:
 
     def cost(self, call: Callable[[PostgresTaskRepository, Any], object]) -> Cost:
         """Explain the statements of a call, and undo it."""
-        cost = Cost()
-        with _explained(cost):
+        with explained(self.connection) as cost:
             call(self.repository, self.connection)
         self.connection.rollback()
         return cost
-
-
-@contextmanager
-def _explained(cost: Cost) -> Iterator[None]:
-    execute = DriverTransaction._execute  # noqa: SLF001 - where all statements pass
-
-    def explain(self: DriverTransaction, run: Any, statement: str, parameters: Any) -> None:  # noqa: ANN401
-        cursor = self.driver.cursor()
-        cursor.execute("SAVEPOINT explained")
-        plan = cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, parameters).fetchone()[0]
-        cursor.execute("ROLLBACK TO explained")
-        root = (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
-        cost.pages += root["Shared Hit Blocks"] + root["Shared Read Blocks"]
-        cost.scans += _scans(root)
-        execute(self, run, statement, parameters)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DriverTransaction, "_execute", explain)
-        yield
-
-
-def _scans(node: dict[str, Any]) -> list[str]:
-    """The tables of tasks and links that are read from end to end."""
-    found = [node["Relation Name"]] if node["Node Type"] == "Seq Scan" and "Relation Name" in node else []
-    for child in node.get("Plans", ()):
-        found += _scans(child)
-    return [name for name in found if name in ("task", "task_dependency") or len(name) == len("task_") + 32]
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["partitioned", "plain"])

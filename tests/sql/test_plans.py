@@ -1,16 +1,14 @@
 """
 What a call costs must not depend on how much has been finished before it.
 
-Each statement that a call sends is explained in place, with its own parameters, and its pages are counted: with a
+Each statement that a call executes is explained, inside of functions too, and its pages are counted: with a
 million finished tasks as with ten thousand, and while an old snapshot keeps every dead row version.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +18,13 @@ import sqlalchemy
 
 from task_api import Claim, Condition, Insertion, Task, TaskDecision
 from task_sql import PostgresTaskRepository
-from task_sql.transaction import DriverTransaction
+from tests.sql.explaining import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tests.backends.provision import PostgresProvision
+    from tests.sql.explaining import Cost
 
 TOPIC = "topic"
 FEW, MANY = 10_000, 1_000_000
@@ -34,14 +33,6 @@ _HISTORY = """
 INSERT INTO task (topic, identifier, state, attempt, token, owner, polled, completed, input)
 SELECT 'topic', 'done-' || mod(i, 5000), 6, 1, 1, 'me', now(), now(), repeat('x', 50) FROM generate_series(1, %s) AS i
 """
-
-
-@dataclass
-class Cost:
-    """What a call cost."""
-
-    pages: int = 0
-    scans: list[str] = field(default_factory=list)
 
 
 class Subject:
@@ -84,39 +75,10 @@ class Subject:
 
     def cost(self, call: Callable[[PostgresTaskRepository, Any], object]) -> Cost:
         """Count the pages of a call, and undo it."""
-        cost = Cost()
-        with _explained(cost):
+        with explained(self.connection) as cost:
             call(self.repository, self.connection)
         self.connection.rollback()
         return cost
-
-
-@contextmanager
-def _explained(cost: Cost) -> Iterator[None]:
-    """Explain each statement before it is executed, and roll what that did back."""
-    execute = DriverTransaction._execute  # noqa: SLF001 - where all statements pass
-
-    def explain(self: DriverTransaction, run: Any, statement: str, parameters: Any) -> None:  # noqa: ANN401
-        if "BEGIN" not in statement and "COMMIT" not in statement:
-            cursor = self.driver.cursor()
-            cursor.execute("SAVEPOINT explained")
-            plan = cursor.execute("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + statement, parameters).fetchone()[0]
-            cursor.execute("ROLLBACK TO explained")
-            root = (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
-            cost.pages += root["Shared Hit Blocks"] + root["Shared Read Blocks"]
-            cost.scans += _scans(root)
-        execute(self, run, statement, parameters)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DriverTransaction, "_execute", explain)
-        yield
-
-
-def _scans(node: dict[str, Any]) -> list[str]:
-    found = [node["Relation Name"]] if node["Node Type"] == "Seq Scan" and "Relation Name" in node else []
-    for child in node.get("Plans", ()):
-        found += _scans(child)
-    return [name for name in found if name == "task" or len(name) == len("task_") + 32]
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["partitioned", "plain"])
@@ -138,7 +100,7 @@ def _poll(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN40
     return repository.poll_many(tx, TOPIC, BATCH)
 
 
-def _poll_singular(repository: PostgresTaskRepository, tx: Any) -> object:  # noqa: ANN401
+def _poll_singular(repository: PostgresTaskRepository, tx: Any) -> list[Task]:  # noqa: ANN401
     return repository.poll_many(tx, TOPIC, BATCH, condition=Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS)
 
 
@@ -280,6 +242,33 @@ def test_long_queues_of_few_identifiers_cost_no_pages(
 
     short, long = pages
     assert long <= 1.7 * short + 20
+
+
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])
+def test_many_identifiers_cost_no_pages(*, postgresql_provision: PostgresProvision, partitioned: bool) -> None:
+    """A SINGULAR poll that passes over nothing looks at what it takes, not at all who wait (P4, PO-B4)."""
+    with postgresql_provision.create(partitioned=partitioned) as url:
+        dsn = sqlalchemy.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+        with closing(psycopg.connect(dsn)) as connection:
+            subject = Subject(connection, dsn)
+            subject.push(5_000, "single")
+            subject.vacuum()
+            _settle(subject)
+            pages = subject.cost(_poll_singular).pages
+
+    assert pages < BATCH * 100
+
+
+def _settle(subject: Subject) -> None:
+    """Poll until the repository knows how far it has come, and some more: others on this server can put that off."""
+    deadline = time.monotonic() + 60
+    dialect: Any = subject.repository._dialect  # noqa: SLF001 - where it is known
+    further = 50
+    while further:
+        further -= any(head.floor.settled for head in dialect._heads.values())  # noqa: SLF001
+        assert time.monotonic() < deadline, "nothing ever came to be settled"
+        assert len(_poll_singular(subject.repository, subject.connection)) == BATCH
+        subject.connection.commit()
 
 
 def _learn(subject: Subject) -> None:
