@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -85,6 +86,12 @@ class Hand:
     def send(self, number: signal.Signals) -> None:
         """Send a signal."""
         self._process.send_signal(number)
+
+    def freeze(self) -> None:
+        """Stop it with SIGSTOP, whatever it does, and wait for that."""
+        self._process.send_signal(signal.SIGSTOP)
+        _, status = os.waitpid(self._process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status), f"{self.owner} ended:\n{self.diary()}"
 
     def kill(self) -> None:
         """End it with SIGKILL, whatever it does, and wait for that."""
