@@ -54,12 +54,12 @@ class Poll:
     claim: Claim
 
 
-def tasks_of(sequences: Sequence[int], rows: Sequence[Row]) -> list[Task]:
-    """Make tasks of rows that begin with identifier and input, and were stored under these numbers."""
-    if len(sequences) != len(rows):
-        message = f"{len(sequences)} of {len(rows)} tasks were stored"
+def tasks_of(sequences: Sequence[int], identifiers: Sequence[str], inputs: Sequence[str | None]) -> list[Task]:
+    """Make tasks that were stored under these numbers."""
+    if len(sequences) != len(identifiers):
+        message = f"{len(sequences)} of {len(identifiers)} tasks were stored"
         raise TaskError(message)
-    return [new_task(sequence, row[0], row[1]) for sequence, row in zip(sequences, rows, strict=True)]
+    return list(map(new_task, sequences, identifiers, inputs))
 
 
 class Dialect(ABC):
@@ -202,6 +202,13 @@ class Dialect(ABC):
     @abstractmethod
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
         """Insert (identifier, input, reference, state, due, delay) rows; return their tasks in this order, or none."""
+
+    def insert_plain(
+        self, tx: Transaction, layout: Layout, topic: str, identifiers: Sequence[str], inputs: Sequence[str | None]
+    ) -> list[Task]:
+        """Insert READY tasks that have nothing else; return them in this order, or none."""
+        rows = [(*given, None, int(TaskState.READY), None, None) for given in zip(identifiers, inputs, strict=True)]
+        return self.insert(tx, layout, topic, rows)
 
     @abstractmethod
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:

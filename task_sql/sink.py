@@ -56,11 +56,10 @@ class SqlTaskSink(SqlLinking[T]):
         """Push tasks in their order; see `TaskSink.push_many`."""
         checked_topic(topic)
         checked_enum(Insertion, insertion)
-        if insertion is Insertion.APPEND and isinstance(creations, Mapping) and (plain := _plain_rows(creations)):
-            given, rows = list[TaskCreation](), plain
-        else:
-            given = _creations(creations)
-            rows = self._rows(given, insertion)
+        if insertion is Insertion.APPEND and isinstance(creations, Mapping) and (plain := _plain_columns(creations)):
+            return self._push_plain(tx, topic, *plain)
+        given = _creations(creations)
+        rows = self._rows(given, insertion)
         if not rows:
             return []
         depends = any(creation.after or creation.on_abort is not OnAbort.CASCADE for creation in given)
@@ -79,6 +78,15 @@ class SqlTaskSink(SqlLinking[T]):
             if depends:
                 self._link_fresh(transaction, layout, topic, _pairs(given, tasks, insertion), known)
             return tasks
+
+    def _push_plain(self, tx: T, topic: str, identifiers: Sequence[str], inputs: Sequence[str | None]) -> list[Task]:
+        """Push tasks that have nothing but identifiers and inputs."""
+        transaction, layout = self._open(tx)
+        with self._dialect.unit(transaction):
+            tasks = self._dialect.insert_plain(transaction, layout, topic, identifiers, inputs)
+        if not tasks:
+            raise UnknownTopicError(topic)
+        return tasks
 
     def _watch_afters(
         self, transaction: Transaction, layout: Layout, afters: Collection[TaskRef]
@@ -246,19 +254,20 @@ def _plain(creation: TaskCreation) -> Row | None:
     return creation.identifier, text, None, _READY, None, None
 
 
-def _plain_rows(texts: Mapping[str, str | None]) -> list[Row] | None:
-    """Make the rows of a mapping at once where all of them are as above; otherwise each is to be looked at."""
+def _plain_columns(texts: Mapping[str, str | None]) -> tuple[list[str], list[str | None]] | None:
+    """Take a mapping for columns where all of it is as above; otherwise each entry is to be looked at."""
     names, inputs = list(texts), list(texts.values())
     given = [text for text in inputs if text is not None]
     if set(map(type, names)) != {str} or not set(map(type, given)) <= {str}:
         return None
     if max(map(len, names)) > IDENTIFIER_LENGTH or "" in texts or "" in given:
         return None
-    if any(map(str.isspace, names)) or not all(map(str.isascii, names)) or not all(map(str.isprintable, names)):
+    name, text = "".join(names), "".join(given)
+    if any(map(str.isspace, names)) or not name.isascii() or not name.isprintable():
         return None
-    if any(map(str.isspace, given)) or not all(map(str.isascii, given)) or any("\0" in text for text in given):
+    if any(map(str.isspace, given)) or not text.isascii() or "\0" in text:
         return None
-    return [(name, text, None, _READY, None, None) for name, text in zip(names, inputs, strict=True)]
+    return names, inputs
 
 
 def _creations(creations: object) -> list[TaskCreation]:

@@ -179,7 +179,8 @@ class OracleDialect(Dialect):
             return []
         names = ("identifier", "input", "reference", "state", "due", "delay")
         records = [{"topic": topic, **dict(zip(names, row, strict=True))} for row in rows]
-        return tasks_of(cast("OracleTransaction", tx).insert(self.statements.push.many, records), rows)
+        sequences = cast("OracleTransaction", tx).insert(self.statements.push.many, records)
+        return tasks_of(sequences, [row[0] for row in rows], [row[1] for row in rows])
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:  # noqa: ARG002
         originals = cast("list[int]", parameters["sequence"])

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from types import NoneType
 from typing import ClassVar, Final, cast
 
 from task_api import AccessError, Condition, InvalidTaskError, Order, SchemaError, Task, TaskRef, TaskState
@@ -23,8 +22,9 @@ from .head import Head
 from .hold import HOLD, ISOLATION
 from .listing import LIST
 from .owner import OWNER
-from .push import COPY, DRAW, PUSH, SERIALIZE
+from .push import COPY, COPY_ALL, DRAW, PUSH, PUSH_PLAIN, SERIALIZE
 from .revive import REVIVE
+from .texts import array, copied
 from .topic import TOPIC
 
 __all__ = ["PostgresDialect"]
@@ -48,13 +48,11 @@ _ROUNDS: Final = 8
 _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
 _READY: Final = int(TaskState.READY)
+_PLAIN: Final = None, _READY, None, None
+"""What follows the identifier and the input in the row of a task that has nothing else."""
 _COLUMNS: Final = "identifiers", "inputs", "references", "states", "dues", "delays"
 _COPIED: Final = 100
 """From so many tasks on, a push is a stream of rows."""
-_BLOCK: Final = 250
-"""So many rows are written to it at a time: the server stores them while the next are prepared."""
-_ESCAPES: Final = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
-"""How a stream of rows has what would end a column or a row."""
 _FRESH_SNAPSHOTS: Final = frozenset({"read committed", "read uncommitted"})
 
 
@@ -108,15 +106,15 @@ class PostgresDialect(Dialect):
             yield
 
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
-        return {name: _array(values) for name, values in columns.items()}
+        return {name: array(values) for name, values in columns.items()}
 
     def decisions(
         self, sequences: Sequence[int], tokens: Sequence[int], decided: Sequence[Decided]
     ) -> dict[str, object]:
         by_sequence = dict(zip(sequences, decided, strict=True))
         return {
-            "sequences": _array(sequences),
-            "tokens": _array(tokens),
+            "sequences": array(sequences),
+            "tokens": array(tokens),
             "decisions": json.dumps(by_sequence, ensure_ascii=False, default=_as_text),
         }
 
@@ -129,18 +127,34 @@ class PostgresDialect(Dialect):
     def read_moment(self, value: object) -> datetime | None:
         return value.astimezone(UTC) if isinstance(value, datetime) else None
 
+    def insert_one(self, tx: Transaction, layout: Layout, topic: str, row: Row) -> int | None:
+        if row[2:] == _PLAIN:
+            # Each parameter costs the driver a microsecond.
+            given = {"topic": topic, "identifier": row[0], "input": row[1], "notify": layout.notify}
+            [(sequence,)] = tx.rows(PUSH_PLAIN, given)
+            return cast("int | None", sequence)
+        return super().insert_one(tx, layout, topic, row)
+
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
         if len(rows) >= _COPIED and self._copies(tx) and all(row[4] is row[5] is None for row in rows):
-            return self._copy_in(tx, layout, topic, rows)
-        columns = zip(*rows, strict=True)
+            identifiers, inputs, references, states, _, _ = zip(*rows, strict=True)
+            return self._copy_in(tx, layout, topic, identifiers, inputs, references, tuple(map(str, states)))
+        columns = list(zip(*rows, strict=True))
         parameters = {
             "topic": topic,
-            **dict(zip(_COLUMNS, map(_array, columns), strict=True)),
-            "notify": layout.notify and any(row[3] == _READY for row in rows),
+            **dict(zip(_COLUMNS, map(array, columns), strict=True)),
+            "notify": layout.notify and _READY in columns[3],
         }
         # Numbers are drawn in the order of the rows, so that sorting brings that order back.
         sequences = sorted(row[0] for row in tx.rows(self.statements.push.many, parameters))
-        return tasks_of(sequences, rows) if sequences else []
+        return tasks_of(sequences, columns[0], columns[1]) if sequences else []
+
+    def insert_plain(
+        self, tx: Transaction, layout: Layout, topic: str, identifiers: Sequence[str], inputs: Sequence[str | None]
+    ) -> list[Task]:
+        if len(identifiers) >= _COPIED and self._copies(tx):
+            return self._copy_in(tx, layout, topic, identifiers, inputs)
+        return super().insert_plain(tx, layout, topic, identifiers, inputs)
 
     @staticmethod
     def _copies(tx: Transaction) -> bool:
@@ -149,21 +163,23 @@ class PostgresDialect(Dialect):
 
         return isinstance(tx.driver, psycopg.Connection) and tx.driver.info.encoding == "utf-8"
 
-    def _copy_in(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
-        """Insert rows without a due time, as a stream."""
+    def _copy_in(
+        self, tx: Transaction, layout: Layout, topic: str, identifiers: Sequence[str], *more: Sequence[str | None]
+    ) -> list[Task]:
+        """Insert tasks without a due time as a stream: identifiers, inputs, and references and states if need be."""
         import psycopg
 
         numbers: list[int] | None
-        notify = layout.notify and any(row[3] == _READY for row in rows)
-        [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(rows), "notify": notify})
+        inputs, *special = more
+        notify = layout.notify and (not special or str(_READY) in special[1])
+        [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(identifiers), "notify": notify})
         if numbers is None:
             return []
         try:
-            with psycopg.Cursor(tx.driver).copy(COPY) as stream:
-                for start in range(0, len(rows), _BLOCK):
-                    end = start + _BLOCK
-                    stream.write(_block(topic, numbers[start:end], rows[start:end]).encode())
-                tasks = tasks_of(numbers, rows)  # while the server is busy with what was written
+            with psycopg.Cursor(tx.driver).copy(COPY_ALL if special else COPY) as stream:
+                for block in copied(topic, numbers, (identifiers, *more)):
+                    stream.write(block)
+                tasks = tasks_of(numbers, identifiers, inputs)  # while the server is busy with what was written
         except psycopg.Error as error:
             if known := self.translate(error):
                 raise known from error
@@ -175,7 +191,7 @@ class PostgresDialect(Dialect):
         return {origin: sequence for origin, sequence, _ in tx.rows(self.statements.push.copy, parameters)}
 
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
-        parameters = {"topic": topic, "identifiers": _array(identifiers), "salt": salt}
+        parameters = {"topic": topic, "identifiers": array(identifiers), "salt": salt}
         [(isolation,)] = tx.rows(SERIALIZE, parameters)
         _require_fresh_snapshots(isolation)
 
@@ -243,7 +259,7 @@ class PostgresDialect(Dialect):
         bound, identifiers = backlog.known if backlog else (0, ())
         if identifiers:
             beyond = {"bound": bound}
-            among = {"bound": bound, "identifiers": _array(identifiers)}
+            among = {"bound": bound, "identifiers": array(identifiers)}
             finds = [(CANDIDATES_AMONG[poll.condition], among), (CANDIDATES_BEYOND[poll.condition], beyond)]
         with self.unit(tx):
             return self._claim_singular(tx, poll, parameters, finds)
@@ -264,7 +280,7 @@ class PostgresDialect(Dialect):
                     break
                 _require_fresh_snapshots(candidates[0][1])
                 sequences = [sequence for sequence, _ in candidates]
-                rows = tx.rows(take, {**parameters, "sequences": _array(sequences)})
+                rows = tx.rows(take, {**parameters, "sequences": array(sequences)})
                 claimed += rows
                 if len(claimed) == poll.size:
                     return claimed
@@ -277,46 +293,6 @@ class PostgresDialect(Dialect):
 def _said(error: Exception) -> str:
     """What the server said, without the statement and the function in which it said so."""
     return getattr(getattr(error, "diag", None), "message_primary", None) or str(error)
-
-
-def _array(values: Sequence[object]) -> object:
-    """Write numbers or texts as PostgreSQL reads an array, which takes the driver far longer; leave others to it."""
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        return f"{{{str(list(values))[1:-1]}}}"
-    kinds.discard(NoneType)
-    if kinds == {int}:
-        return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
-    if kinds <= {str}:
-        return "{" + ",".join(["NULL" if value is None else _quoted(cast("str", value)) for value in values]) + "}"
-    return list(values)
-
-
-def _quoted(text: str) -> str:
-    if "\\" in text or '"' in text:
-        text = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{text}"'
-
-
-def _block(topic: str, numbers: Sequence[int], rows: Sequence[Row]) -> str:
-    """Write rows as COPY reads them, which takes the driver far longer."""
-    identifiers, texts, references, states, _, _ = zip(*rows, strict=True)
-    [name] = _column([topic])
-    columns = zip(numbers, _column(identifiers), _column(texts), _column(references), states, strict=True)
-    return "".join(
-        [
-            f"{name}\t{number}\t{identifier}\t{text}\t{reference}\t{state}\n"
-            for number, identifier, text, reference, state in columns
-        ]
-    )
-
-
-def _column(values: Sequence[str | None]) -> Sequence[str | None]:
-    """Escape texts, which few of them need, and give those that are missing a sign."""
-    whole = "".join(filter(None, values))
-    if any(character in whole for character in "\\\t\n\r"):
-        values = [value and value.translate(_ESCAPES) for value in values]
-    return [r"\N" if value is None else value for value in values] if None in values else values
 
 
 def _as_text(value: object) -> str:

@@ -7,7 +7,7 @@ from task_api import Insertion
 from ..statements import PushStatements
 from .sql import KEY, NOTIFY, NOW, UNLOCK, sql
 
-__all__ = ["COPY", "DRAW", "PUSH", "SERIALIZE"]
+__all__ = ["COPY", "COPY_ALL", "DRAW", "PUSH", "PUSH_PLAIN", "SERIALIZE"]
 
 # An unknown topic leaves no row to insert, so that no partition has to refuse it and abort the transaction; a known one
 # stays until the transaction ends. The subquery asks once, not for each row.
@@ -40,12 +40,9 @@ _REDUNDANT: Final = "UPDATE task AS t SET state = 8, late = NULL, descent = grea
 
 PUSH: Final = PushStatements(
     one=sql(f"""
-INSERT INTO task (topic, sequence, identifier, input, reference, state, due)
-SELECT
-    CAST(:topic AS text), nextval('task_sequence'), :identifier, :input, :reference, CAST(:state AS smallint),
-    coalesce(CAST(:due AS timestamptz), {NOW} + CAST(:delay AS interval))
-WHERE {_KNOWN}
-RETURNING sequence, {NOTIFY}
+SELECT task_push(
+    :topic, :identifier, :input, :reference, CAST(:state AS smallint),
+    coalesce(CAST(:due AS timestamptz), {NOW} + CAST(:delay AS interval)), :notify)
 """),
     many=sql(f"""
 WITH numbered AS MATERIALIZED (
@@ -92,6 +89,9 @@ ORDER BY t.identifier, t.sequence DESC
 """),
 )
 
+PUSH_PLAIN: Final = sql("SELECT task_push(:topic, :identifier, :input, NULL, CAST(1 AS smallint), NULL, :notify)")
+"""Insert a READY task without reference or due time: topic, identifier, input, notify → its number, or NULL."""
+
 DRAW: Final = sql(f"""
 SELECT array_agg(nextval('task_sequence')), {NOTIFY}
 FROM generate_series(1, :number)
@@ -99,8 +99,11 @@ WHERE {_KNOWN}
 """)
 """Draw numbers for tasks that are copied in, unless the topic is unknown: topic, number, notify → numbers."""
 
-COPY: Final = "COPY task (topic, sequence, identifier, input, reference, state) FROM STDIN"
-"""Insert tasks in the driver's stream of rows, half the work of a statement for the server and less for the driver."""
+COPY: Final = "COPY task (topic, sequence, identifier, input) FROM STDIN"
+"""Insert READY tasks in the driver's stream of rows, half the work of a statement for the server."""
+
+COPY_ALL: Final = "COPY task (topic, sequence, identifier, input, reference, state) FROM STDIN"
+"""Insert tasks of any state so, with references."""
 
 SERIALIZE: Final = sql(f"""
 WITH locked AS (

@@ -130,23 +130,43 @@ class SqliteDialect(Dialect):
         return transaction.insert(self.statements.push.one, dict(zip(_COLUMNS, (topic, *row), strict=True)))
 
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:  # noqa: ARG002
-        drawn = tx.rows(DRAW, {"topic": topic, "number": len(rows)})
-        if not drawn:
+        sequences, now = self._draw(tx, topic, len(rows))
+        if not sequences:
             return []
-        [(last, now)] = drawn
-        sequences = list(range(last - len(rows) + 1, last + 1))
-        *columns, dues, delays = (sequences, *zip(*rows, strict=True))
+        identifiers, inputs, references, states, dues, delays = zip(*rows, strict=True)
         if any(dues) or any(delays):
             given = [
                 (topic, now, sequence, *row, now, delay)  # a time from now counts from when they are created
                 for sequence, (*row, delay) in zip(sequences, rows, strict=True)
             ]
             tx.run_many(self.statements.push.many, given)
-        elif any(columns[3]) or set(columns[4]) != {TaskState.READY}:
+        elif any(references) or set(states) != {TaskState.READY}:
+            columns = sequences, identifiers, inputs, references, states
             self._insert_columns(tx, PUSH_MANY, (topic, now), columns)
         else:
-            self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), columns[:3])
-        return tasks_of(sequences, rows)
+            self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), (sequences, identifiers, inputs))
+        return tasks_of(sequences, identifiers, inputs)
+
+    def insert_plain(
+        self,
+        tx: Transaction,
+        layout: Layout,  # noqa: ARG002 - nothing is announced
+        topic: str,
+        identifiers: Sequence[str],
+        inputs: Sequence[str | None],
+    ) -> list[Task]:
+        sequences, now = self._draw(tx, topic, len(identifiers))
+        if not sequences:
+            return []
+        self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), (sequences, identifiers, inputs))
+        return tasks_of(sequences, identifiers, inputs)
+
+    @staticmethod
+    def _draw(tx: Transaction, topic: str, number: int) -> tuple[range, object]:
+        """Draw numbers, none for an unknown topic, and tell the time."""
+        drawn = tx.rows(DRAW, {"topic": topic, "number": number})
+        [(last, now)] = drawn or [(0, None)]
+        return (range(last - number + 1, last + 1) if drawn else range(0)), now
 
     @staticmethod
     def _insert_columns(
@@ -162,8 +182,8 @@ class SqliteDialect(Dialect):
             start += len(starts) * step
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:
-        [(last, _)] = tx.rows(DRAW, {"topic": parameters["topic"], "number": number})
-        return dict(tx.rows(self.statements.push.copy, {**parameters, "first": last - number + 1}))
+        sequences, _ = self._draw(tx, cast("str", parameters["topic"]), number)
+        return dict(tx.rows(self.statements.push.copy, {**parameters, "first": sequences[0]}))
 
     def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
         """Do nothing: a write transaction is alone."""

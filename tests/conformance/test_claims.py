@@ -168,6 +168,30 @@ def test_a_claim_ends_with_its_transaction(
     assert info(backend, repository, topic, task).input == "old"
 
 
+@pytest.mark.parametrize("same", [True, False], ids=["same connection", "another connection"])
+def test_claims_on_a_batch_end_with_their_transaction(
+    *, backend: Backend, repository: Repository, topic: str, same: bool
+) -> None:
+    """Nor is a batch decided of which a later transaction has claimed a part (DESIGN 5, CO-03, CO-B3)."""
+    push(backend, repository, topic, *"abcd")
+    tx = backend.open()
+    tasks = repository.poll_many(tx, topic, 4, claim=CLAIM)
+    backend.rollback(tx)
+    later = tx if same else backend.open()
+    for claimed in (0, 2):
+        again = repository.poll_many(later, topic, claimed, claim=CLAIM)
+        for each in (TaskDecision.SUCCESS, TaskDecision.FAILURE):
+            decisions = {**dict.fromkeys(tasks, TaskDecision.SUCCESS), tasks[-1]: each}
+            with pytest.raises(LostTaskError) as lost:
+                repository.complete_many(later, topic, decisions)
+            assert lost.value.tasks == set(tasks[claimed:])
+    repository.complete_many(later, topic, dict.fromkeys(again, TaskDecision.SUCCESS))
+    backend.commit(later)
+
+    ends = [TaskState.SUCCEEDED, TaskState.SUCCEEDED, TaskState.READY, TaskState.READY]
+    assert list(states(backend, repository, topic).values()) == ends
+
+
 @pytest.mark.backends("postgresql", "oracle")
 def test_only_its_own_transaction_decides(backend: Backend, repository: Repository, topic: str) -> None:
     """While the claim is open the same repository cannot use it in another transaction (DESIGN 5)."""
@@ -381,17 +405,21 @@ def test_tokens_rise_over_both_claims(
     assert info(backend, repository, topic, task).token == task.token
 
 
-def test_a_claim_belongs_to_its_owner(backend: Backend, repository: Repository, topic: str) -> None:
-    """Another owner cannot decide it, in the same transaction either (CO-05)."""
-    push(backend, repository, topic, "a")
+@pytest.mark.parametrize("number", [1, 2])
+def test_claims_belong_to_their_owner(backend: Backend, repository: Repository, topic: str, number: int) -> None:
+    """Another owner cannot decide them, in the same transaction either (CO-05)."""
+    push(backend, repository, topic, *"abc")
     other = backend.repository("other")
     with backend.begin() as tx:
-        [task] = repository.poll_many(tx, topic, 1, claim=CLAIM)
-        with pytest.raises(LostTaskError):
-            other.complete(tx, topic, task)
-        repository.complete(tx, topic, task)
+        tasks = repository.poll_many(tx, topic, number, claim=CLAIM)
+        more = other.poll_many(tx, topic, 1, claim=CLAIM)
+        for given in (tasks, tasks + more):
+            with pytest.raises(LostTaskError) as lost:
+                other.complete_many(tx, topic, dict.fromkeys(given, TaskDecision.SUCCESS))
+            assert lost.value.tasks == set(tasks)
+        repository.complete_many(tx, topic, dict.fromkeys(tasks, TaskDecision.SUCCESS))
 
-    assert info(backend, repository, topic, task).owner == "me"
+    assert {info(backend, repository, topic, task).owner for task in tasks} == {"me"}
 
 
 @pytest.mark.kinds("driver", "plain")

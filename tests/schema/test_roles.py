@@ -24,6 +24,7 @@ PRIVATE = {
     "task_initialize",
     "task_known",
     "task_plan",
+    "task_push",
     "task_poll",
     "task_probe",
     "task_own",

@@ -62,7 +62,9 @@ _DOMAINS: Mapping[str, list[tuple[Any, ...]]] = {
 _BESIDE: Mapping[str, Mapping[str, object]] = {
     "postgresql": {
         "push.draw": postgresql_push.DRAW,
+        "push.plain": postgresql_push.PUSH_PLAIN,
         "push.copy_in": postgresql_push.COPY,
+        "push.copy_all": postgresql_push.COPY_ALL,
         "push.serialize": postgresql_push.SERIALIZE,
         "dependency.announce": postgresql_dependency.ANNOUNCE,
         "dependency.mark": postgresql_dependency.MARK,

@@ -1,1 +1,1 @@
-COPY task (topic, sequence, identifier, input, reference, state) FROM STDIN
+COPY task (topic, sequence, identifier, input) FROM STDIN

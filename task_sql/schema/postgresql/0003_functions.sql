@@ -1,4 +1,29 @@
--- topiq, version 3: polls that each connection plans once
+-- topiq, version 3: pushes, polls and decisions that each connection plans once
+
+-- Push one task, and announce it if asked to; NULL for an unknown topic, which a known one does not become before this
+-- transaction ends (see task_known, whose steps these are, and which would cost a call more). The transaction has its id
+-- before the number is drawn: consumers that remember how far they have come rely on it.
+-- Conditions are the way to call functions for their effect that costs least.
+CREATE FUNCTION task_push(
+    of_topic text, new_identifier text, new_input text, new_reference text, new_state smallint, new_due timestamptz,
+    announced boolean
+) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    number bigint;
+BEGIN
+    IF pg_current_xact_id() IS NULL OR pg_advisory_xact_lock_shared(hashtextextended(of_topic, 2)) IS NULL THEN
+        RETURN NULL;
+    ELSIF NOT EXISTS (SELECT FROM task_topic AS t WHERE t.topic = of_topic) THEN
+        RETURN NULL;
+    END IF;
+    number := nextval('task_sequence');
+    INSERT INTO task (topic, sequence, identifier, input, reference, state, due)
+    VALUES (of_topic, number, new_identifier, new_input, new_reference, new_state, new_due);
+    IF announced AND pg_notify('task_notification', 'WORK ' || md5(of_topic)) IS NULL THEN
+        RETURN NULL;
+    END IF;
+    RETURN number;
+END $$;
 
 -- The planner is left no choice in these functions. It takes a topic for empty that was so when statistics were taken,
 -- whatever has come since, and would read and sort all READY tasks at each poll. And where there are several topics, it
@@ -43,8 +68,11 @@ BEGIN
         note AS MATERIALIZED (
             SELECT set_config('topiq.claimed', concat_ws(
                 ',', array_to_string(noted, ','),
-                string_agg(concat(c.sequence, ':', c.token, ':', hashtextextended(holder, 0)), ',')), true)
-            FROM claimed AS c
+                string_agg(array_to_string(a.sequences, a.behind || ',') || a.behind, ',')), true)
+            FROM (
+                SELECT concat(':', c.token, ':', hashtextextended(holder, 0)) AS behind, array_agg(c.sequence) AS sequences
+                FROM claimed AS c GROUP BY c.token
+            ) AS a
         )
         SELECT c.sequence, c.identifier, c.input, c.attempt, c.token, c.failed FROM claimed AS c CROSS JOIN note;
     ELSE
@@ -254,8 +282,39 @@ END $$;
 ALTER FUNCTION task_decide(text, text, bigint[], integer, smallint, text, timestamptz)
 SET plan_cache_mode = force_generic_plan;
 
-ALTER FUNCTION task_decide_claimed(text, text, bigint[], integer, smallint, text, timestamptz)
-SET plan_cache_mode = force_generic_plan;
+-- A batch that is decided as it was polled is noted just so; of others, each task is looked for.
+CREATE OR REPLACE FUNCTION task_decide_claimed(
+    of_topic text, holder text, sequences bigint[], held_token integer,
+    new_state smallint, new_output text, new_due timestamptz, OUT number bigint, OUT awaited bigint[]
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    noted text := current_setting('topiq.claimed', true);
+    behind text := concat(':', held_token, ':', hashtextextended(holder, 0));
+    own bigint[] := sequences;
+BEGIN
+    IF noted IS DISTINCT FROM array_to_string(sequences, behind || ',') || behind THEN
+        own := ARRAY(
+            SELECT g.sequence FROM unnest(sequences) AS g (sequence)
+            WHERE g.sequence || behind IN (SELECT unnest(string_to_array(noted, ','))));
+    END IF;
+    WITH decided AS (
+        UPDATE task AS t SET
+            owner = holder, attempt = t.attempt + 1, token = t.token + 1, polled = statement_timestamp(), late = NULL,
+            state = new_state, output = new_output, completed = statement_timestamp(), due = new_due
+        WHERE t.topic = of_topic AND t.sequence = ANY (own)
+        AND t.state BETWEEN 1 AND 1 AND t.token = held_token - 1
+        AND (t.awaited IS NULL OR current_setting('transaction_isolation') IN ('read committed', 'read uncommitted'))
+        RETURNING t.sequence, t.awaited
+    )
+    SELECT count(*), array_agg(d.sequence) FILTER (WHERE d.awaited) INTO number, awaited FROM decided AS d;
+    IF number <> cardinality(sequences) THEN
+        RAISE EXCEPTION USING ERRCODE = 'TQ001';
+    END IF;
+EXCEPTION WHEN SQLSTATE 'TQ001' THEN
+    number := 0;
+    awaited := NULL;
+END $$;
 
 -- A plan for all topics locks all their partitions, and takes memory for each in each connection. Where there are many,
 -- plans are made for one topic at each call.

@@ -1,0 +1,1 @@
+COPY task (topic, sequence, identifier, input, reference, state) FROM STDIN
