@@ -173,42 +173,52 @@ class DriverTransaction:
             raise
 
 
-def _psycopg(connection: "psycopg.Connection[Any]", translate: Translate) -> Transaction:
-    import psycopg
+def _psycopg() -> "Adapter":
+    from psycopg import Cursor
     from psycopg.rows import tuple_row
 
-    if connection.closed:
-        raise _closed()
-    if connection.pgconn.pipeline_status:
-        message = "the psycopg connection is in pipeline mode, which hides what became of a statement; leave it first"
-        raise InvalidTaskError(message)
-    cursor = psycopg.Cursor(connection, row_factory=tuple_row)
-    return DriverTransaction(connection, cursor, connection, translate)
+    def adapt_connection(connection: "psycopg.Connection[Any]", translate: Translate) -> Transaction:
+        if connection.closed:
+            raise _closed()
+        if connection.pgconn.pipeline_status:
+            message = (
+                "the psycopg connection is in pipeline mode, which hides what became of statements; leave it first"
+            )
+            raise InvalidTaskError(message)
+        return DriverTransaction(connection, Cursor(connection, row_factory=tuple_row), connection, translate)
+
+    return adapt_connection
 
 
-def _oracledb(connection: "oracledb.Connection", translate: Translate) -> Transaction:
-    if not connection.is_healthy():
-        raise _closed()
-    return DriverTransaction(connection, None, connection, translate)
+def _oracledb() -> "Adapter":
+    def adapt_connection(connection: "oracledb.Connection", translate: Translate) -> Transaction:
+        if not connection.is_healthy():
+            raise _closed()
+        return DriverTransaction(connection, None, connection, translate)
+
+    return adapt_connection
 
 
-def _sqlite3(connection: "sqlite3.Connection", translate: Translate) -> Transaction:
-    import sqlite3
+def _sqlite3() -> "Adapter":
+    from sqlite3 import ProgrammingError
 
-    try:
-        cursor = connection.cursor()
-    except sqlite3.ProgrammingError as error:
-        message = f"the sqlite3 connection can't be used here, pass an open one of this thread: {error}"
-        raise InvalidTaskError(message) from error
-    if connection.text_factory is not str:
-        message = "the sqlite3 connection turns text into something else (text_factory); pass one that gives str"
-        raise InvalidTaskError(message)
-    cursor.row_factory = None
-    home = _HOMES.get(id(connection))
-    if home is None:
-        home = _HOMES[id(connection)] = _Home()
-        connection.create_function("topiq_home", 0, home)
-    return DriverTransaction(connection, cursor, home, translate)
+    def adapt_connection(connection: "sqlite3.Connection", translate: Translate) -> Transaction:
+        try:
+            cursor = connection.cursor()
+        except ProgrammingError as error:
+            message = f"the sqlite3 connection can't be used here, pass an open one of this thread: {error}"
+            raise InvalidTaskError(message) from error
+        if connection.text_factory is not str:
+            message = "the sqlite3 connection turns text into something else (text_factory); pass one that gives str"
+            raise InvalidTaskError(message)
+        cursor.row_factory = None
+        home = _HOMES.get(id(connection))
+        if home is None:
+            home = _HOMES[id(connection)] = _Home()
+            connection.create_function("topiq_home", 0, home)
+        return DriverTransaction(connection, cursor, home, translate)
+
+    return adapt_connection
 
 
 class _Home:
@@ -268,7 +278,7 @@ _DRIVERS: Final = {
     "oracle": ("oracledb",),
     "sqlite": ("pysqlite", "aiosqlite"),
 }
-_DRIVER_CONNECTIONS: Final[Mapping[tuple[str, str], Adapter]] = {
+_DRIVER_CONNECTIONS: Final[Mapping[tuple[str, str], Callable[[], Adapter]]] = {
     ("postgresql", "psycopg"): _psycopg,
     ("oracle", "oracledb"): _oracledb,
     ("sqlite", "sqlite3"): _sqlite3,
@@ -287,7 +297,7 @@ def _adapter(database: str, kind: type) -> Adapter:
         if package == "sqlalchemy" and cls.__name__ in ("Session", "scoped_session"):
             return _session(database)
         if cls.__name__ == "Connection" and (database, package) in _DRIVER_CONNECTIONS:
-            return _DRIVER_CONNECTIONS[database, package]
+            return _DRIVER_CONNECTIONS[database, package]()
     hint = {"Engine": "; use `with engine.begin() as connection:`"}.get(kind.__name__, "")
     if kind.__name__.startswith("Async"):
         hint = "; wrap the repository: AsyncTaskRepository(repository)"
@@ -301,6 +311,7 @@ def _adapter(database: str, kind: type) -> Adapter:
 def adapt(database: str, tx: Any, translate: Translate) -> Transaction:
     """Wrap what the caller passed as the transaction; errors go through ``translate``."""
     kind = database, type(tx)
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = _adapter(*kind)
-    return _ADAPTERS[kind](tx, translate)
+    adapter = _ADAPTERS.get(kind)
+    if adapter is None:
+        adapter = _ADAPTERS[kind] = _adapter(*kind)
+    return adapter(tx, translate)

@@ -1,9 +1,8 @@
 -- topiq, version 3: pushes, polls and decisions that each connection plans once
 
--- Push one task, and announce it if asked to; NULL for an unknown topic, which a known one does not become before this
--- transaction ends (see task_known, whose steps these are, and which would cost a call more). The transaction has its id
--- before the number is drawn: consumers that remember how far they have come rely on it.
--- Conditions are the way to call functions for their effect that costs least.
+-- Push one task, and announce it if asked to; NULL for an unknown topic. A known one stays until this transaction ends, as
+-- task_known sees to. The transaction has its id before the number is drawn: consumers that remember how far they have
+-- come rely on it. Conditions are the way to call functions for their effect that costs least.
 CREATE FUNCTION task_push(
     of_topic text, new_identifier text, new_input text, new_reference text, new_state smallint, new_due timestamptz,
     announced boolean
@@ -13,13 +12,12 @@ DECLARE
 BEGIN
     IF pg_current_xact_id() IS NULL OR pg_advisory_xact_lock_shared(hashtextextended(of_topic, 2)) IS NULL THEN
         RETURN NULL;
-    ELSIF NOT EXISTS (SELECT FROM task_topic AS t WHERE t.topic = of_topic) THEN
-        RETURN NULL;
     END IF;
     number := nextval('task_sequence');
     INSERT INTO task (topic, sequence, identifier, input, reference, state, due)
-    VALUES (of_topic, number, new_identifier, new_input, new_reference, new_state, new_due);
-    IF announced AND pg_notify('task_notification', 'WORK ' || md5(of_topic)) IS NULL THEN
+    SELECT t.topic, number, new_identifier, new_input, new_reference, new_state, new_due
+    FROM task_topic AS t WHERE t.topic = of_topic;
+    IF NOT FOUND OR (announced AND pg_notify('task_notification', 'WORK ' || md5(of_topic)) IS NULL) THEN
         RETURN NULL;
     END IF;
     RETURN number;
