@@ -1,9 +1,11 @@
 """The decision on a task, how decisions merge, and the text that is stored of them."""
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import repeat
+from operator import is_
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from .errors import InvalidTaskError, TaskResultError
@@ -13,7 +15,7 @@ from .task import checked_due
 if TYPE_CHECKING:
     from .task import Task
 
-__all__ = ["TaskDecision", "combine_decisions", "merge_decisions"]
+__all__ = ["TaskDecision", "combine_decisions", "different_decisions", "merge_decisions"]
 
 _MUST_BE = "{} must be {}, not {}"
 
@@ -222,3 +224,11 @@ def _later(left: datetime | timedelta | None, right: datetime | timedelta | None
     if isinstance(left, datetime) and isinstance(right, datetime):
         return max(left, right)
     return left if isinstance(left, datetime) else right
+
+
+def different_decisions(decisions: Collection[TaskDecision]) -> list[TaskDecision]:
+    """Return each object among decisions once: most batches share one, or a few."""
+    first = next(iter(decisions), None)
+    if first is None or all(map(is_, decisions, repeat(first))):
+        return [] if first is None else [first]
+    return list(dict(zip(map(id, decisions), decisions, strict=True)).values())

@@ -45,7 +45,7 @@ class CommittedBatch(Generic[T]):
             if self._outcome.taken:
                 return
             self._begun = True
-            lost = tuple(task for task in self.tasks if task in self._gone)
+            lost = tuple(task for task in self.tasks if task in self._gone) if self._gone else ()
         reporter = self._work.reporter
         self._trace = reporter.start(self.tasks)
         if lost:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from task_api import Task, TaskDecision
+from task_api.decision import different_decisions
 
 from .listener import LOGGER
 
@@ -25,9 +26,8 @@ class Decided:
     @property
     def plain(self) -> bool:
         """Whether no decision has a text, which is all that a database could object to."""
-        decisions = self._decisions.values()
-        different = dict(zip(map(id, decisions), decisions, strict=True))
-        return all(decision.message is None and decision.exception is None for decision in different.values())
+        different = different_decisions(self._decisions.values())
+        return all(decision.message is None and decision.exception is None for decision in different)
 
 
 class FirstOutcome:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from task_api import Task, TaskDecision, TaskResult
+from task_api.decision import different_decisions
 
 __all__ = ["Counters", "TopicStatistics"]
 
@@ -67,7 +68,9 @@ class Counters:
 
     def decided(self, decisions: Mapping[Task, TaskDecision]) -> None:
         """Count decisions that were committed."""
-        failures = [decision for decision in decisions.values() if decision.result is TaskResult.FAILURE]
+        failures = list[TaskDecision]()
+        if any(decision.result is TaskResult.FAILURE for decision in different_decisions(decisions.values())):
+            failures = [decision for decision in decisions.values() if decision.result is TaskResult.FAILURE]
         final = sum(decision.due is None for decision in failures)
         with self._lock:
             self._completed += len(decisions)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from itertools import chain
 from operator import attrgetter
 from typing import Final, TypeVar, cast
 
@@ -132,7 +133,7 @@ def check_tasks(tasks: Collection[object]) -> None:
     if set(map(type, tasks)) == {Task}:
         known = cast("Collection[Task]", tasks)
         sequences, tokens = [task.sequence for task in known], [task.token for task in known]
-        kinds = set(map(type, sequences + tokens)), set(map(type, map(_CLAIM, known)))
+        kinds = set(map(type, chain(sequences, tokens))), set(map(type, map(_CLAIM, known)))
         if (
             kinds == ({int}, {Claim})
             and (min(sequences) >= 0 and max(sequences) <= MAX_SEQUENCE)

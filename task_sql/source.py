@@ -17,6 +17,7 @@ from task_api import (
     TaskState,
     UnknownTopicError,
 )
+from task_api.decision import different_decisions
 from task_api.task import new_task, present
 
 from .arguments import (
@@ -144,11 +145,9 @@ class SqlTaskSource(SqlSettling[T]):
             return
         transaction, layout = self._open(tx)
         claims = _by_claim(decisions)
-        # Most batches share one decision, or a few: each is worked out once.
-        different = dict(zip(map(id, decisions.values()), decisions.values(), strict=True))
-        known = {key: self._decided(decision) for key, decision in different.items()}
+        known = {id(decision): self._decided(decision) for decision in different_decisions(decisions.values())}
         goes_on = {key for key, decided in known.items() if decided[0] == _SUSPENDED}
-        ended = [task.sequence for task, decision in decisions.items() if not goes_on or id(decision) not in goes_on]
+        ended = [task.sequence for task, decision in decisions.items() if id(decision) not in goes_on]
         with self._dialect.unit(transaction):
             if Claim.TRANSACTION in claims:
                 self._dialect.recall(transaction)

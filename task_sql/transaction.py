@@ -181,9 +181,7 @@ def _psycopg() -> "Adapter":
         if connection.closed:
             raise _closed()
         if connection.pgconn.pipeline_status:
-            message = (
-                "the psycopg connection is in pipeline mode, which hides what became of statements; leave it first"
-            )
+            message = "the psycopg connection is in pipeline mode, which hides what becomes of statements: leave it"
             raise InvalidTaskError(message)
         return DriverTransaction(connection, Cursor(connection, row_factory=tuple_row), connection, translate)
 
