@@ -22,6 +22,7 @@ __all__ = [
     "CLAIMS",
     "CLAIMS_BEGIN",
     "CLAIMS_BEGUN",
+    "CLAIMS_CLEAR",
     "CLAIMS_FORGET",
     "CLAIMS_NOTE",
     "POLL_BESIDE",
@@ -38,6 +39,7 @@ CREATE TEMP TABLE IF NOT EXISTS task_claim (
 CLAIMS_BEGUN: Final = "PRAGMA defer_foreign_keys"
 CLAIMS_FORGET: Final = "DELETE FROM temp.task_claim WHERE era <> :era"
 CLAIMS_BEGIN: Final = "PRAGMA defer_foreign_keys = ON"
+CLAIMS_CLEAR: Final = "DELETE FROM temp.task_claim"
 CLAIMS_NOTE: Final = """
 REPLACE INTO temp.task_claim (era, topic, owner, sequence, identifier, token)
 SELECT :era, :topic, :owner, t.sequence, t.identifier, t.token + 1

@@ -104,7 +104,7 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
         "between.poll_beside": sqlite_between.POLL_BETWEEN_BESIDE,
         **{
             f"claim.{name.lower()}": getattr(sqlite_claim, name)
-            for name in ("CLAIMS", "CLAIMS_BEGIN", "CLAIMS_BEGUN", "CLAIMS_FORGET", "CLAIMS_NOTE")
+            for name in ("CLAIMS", "CLAIMS_BEGIN", "CLAIMS_BEGUN", "CLAIMS_CLEAR", "CLAIMS_FORGET", "CLAIMS_NOTE")
         },
     },
 }
