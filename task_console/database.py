@@ -194,4 +194,5 @@ def _refused(error: exc.DBAPIError, url: URL | None) -> Failure:
 
 
 def _line(error: BaseException, url: URL | None) -> str:
-    return one_line(scrubbed(str(error), url))
+    said, _, _ = str(error).partition("\nCONTEXT:")  # in which function of the schema it happened is no help
+    return one_line(scrubbed(said, url))
