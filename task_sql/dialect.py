@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
@@ -134,6 +134,10 @@ class Dialect(ABC):
     @abstractmethod
     def migrating(self, tx: Transaction) -> AbstractContextManager[None]:
         """Make several statements on the schema one unit, alone with it."""
+
+    def among_tables(self, tx: Transaction) -> AbstractContextManager[None]:  # noqa: ARG002 - most have one place
+        """Let what is made belong where the tables are."""
+        return nullcontext()
 
     def can_partition(self, tx: Transaction) -> bool:  # noqa: ARG002 - most need not ask
         """Tell whether this database can partition a schema that its dialect could."""

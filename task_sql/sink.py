@@ -56,7 +56,8 @@ class SqlTaskSink(SqlLinking[T]):
         """Push tasks in their order; see `TaskSink.push_many`."""
         checked_topic(topic)
         checked_enum(Insertion, insertion)
-        if insertion is Insertion.APPEND and isinstance(creations, Mapping) and (plain := _plain_columns(creations)):
+        # Of a dict alone is it known that it may be read in columns.
+        if insertion is Insertion.APPEND and type(creations) is dict and (plain := _plain_columns(creations)):
             return self._push_plain(tx, topic, *plain)
         given = _creations(creations)
         rows = self._rows(given, insertion)
@@ -254,7 +255,7 @@ def _plain(creation: TaskCreation) -> Row | None:
     return creation.identifier, text, None, _READY, None, None
 
 
-def _plain_columns(texts: Mapping[str, str | None]) -> tuple[list[str], list[str | None]] | None:
+def _plain_columns(texts: dict[str, str | None]) -> tuple[list[str], list[str | None]] | None:
     """Take a mapping for columns where all of it is as above; otherwise each entry is to be looked at."""
     names, inputs = list(texts), list(texts.values())
     given = [text for text in inputs if text is not None]

@@ -43,8 +43,15 @@ FROM task_schema
 """
 """How the schema was installed, and what tells it from others."""
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended('topiq schema', 0))"
+_AMONG_TABLES: Final = """
+SELECT set_config('search_path', concat_ws(
+    ', ', CAST(relnamespace AS regnamespace), nullif(current_setting('search_path'), '')), true)
+FROM pg_class WHERE oid = CAST('task' AS regclass)
+"""
 _ROUNDS: Final = 8
 """How often a SINGULAR poll looks for more, where others were faster."""
+_MOST: Final = 2**31
+"""For so many tasks a SINGULAR poll asks at once at most: twice as many are still a number to the server."""
 _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
 _READY: Final = int(TaskState.READY)
@@ -104,6 +111,13 @@ class PostgresDialect(Dialect):
         with self.unit(tx):
             tx.run(_MIGRATION_LOCK)
             yield
+
+    @contextmanager
+    def among_tables(self, tx: Transaction) -> Iterator[None]:
+        [(path,)] = tx.rows("SELECT current_setting('search_path')")
+        tx.run(_AMONG_TABLES)
+        yield
+        tx.run("SELECT set_config('search_path', %(path)s, true)", {"path": path})
 
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         return {name: array(values) for name, values in columns.items()}
@@ -273,7 +287,7 @@ class PostgresDialect(Dialect):
             again = False
             for _ in range(_ROUNDS):
                 single = len(claimed) < _SINGLE
-                wanted = (min(poll.size, _SINGLE) if single else poll.size) - len(claimed)
+                wanted = min(poll.size, _SINGLE if single else _MOST) - len(claimed)
                 given = {**parameters, **more, "single": single, "again": again, "size": wanted}
                 candidates = tx.rows(find, given)
                 if not candidates:

@@ -27,7 +27,7 @@ def array(values: Sequence[object]) -> object:
 
 def copied(topic: str, numbers: Sequence[int], columns: Sequence[Sequence[str | None]]) -> Iterator[bytes]:
     """Write rows as COPY reads them, in blocks: the topic, a number, and a value of each column."""
-    [name] = _escaped([topic])
+    name = "".join(_escaped([topic]))  # the text itself: a member of an enum would be formatted as something else
     for start in range(0, len(numbers), _BLOCK):
         end = start + _BLOCK
         rows = map("\t".join, zip(*(_escaped(column[start:end]) for column in columns), strict=True))

@@ -64,9 +64,10 @@ def upgrade(connection: object) -> int:
             message = f"the schema has version {present.version}, newer than {VERSION}, which this code speaks"
             raise SchemaError(message)
         options = _options(partitioned=present.partitioned, pretty=True, notify=present.notify)
-        for migration in migrations(dialect.name):
-            if migration.version > present.version:
-                dialect.migrate(transaction, statements(migration.render(options)))
+        with dialect.among_tables(transaction):
+            for migration in migrations(dialect.name):
+                if migration.version > present.version:
+                    dialect.migrate(transaction, statements(migration.render(options)))
     return VERSION
 
 

@@ -1,5 +1,7 @@
 """Many tasks in one push, which databases have ways of their own for."""
 
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from itertools import product
 
 import psycopg
@@ -85,6 +87,61 @@ def test_mappings_are_pushed_like_creations(
     assert [(task.identifier, task.input) for task in single] == values
     assert [(task.identifier, task.input) for task in stored] == values * 2
     assert {task.state for task in stored} <= {TaskState.READY}
+
+
+class Folder(Mapping[str, str]):
+    """A mapping that reads what it is asked for, and can not be asked for everything."""
+
+    def __init__(self, number: int) -> None:
+        self.asked: list[str] = []
+        self._number = number
+
+    def __getitem__(self, name: str) -> str:
+        if not name:
+            raise IsADirectoryError(name)
+        self.asked.append(name)
+        return f"content of {name}"
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([f"file {number}" for number in range(self._number)])
+
+    def __len__(self) -> int:
+        return self._number
+
+
+@pytest.mark.parametrize("number", [2, 200])
+def test_a_mapping_is_read_once(backend: Backend, repository: Repository, topic: str, number: int) -> None:
+    """It is asked for what it has, and for each of it once, whatever class it is of (IN-10)."""
+    folder = Folder(number)
+    with backend.begin() as tx:
+        pushed = repository.push_many(tx, topic, folder)
+
+    assert [(task.identifier, task.input) for task in pushed] == [(name, f"content of {name}") for name in folder]
+    assert folder.asked == list(folder)
+
+
+class Name(str, Enum):  # noqa: UP042 - that one formats as it is
+    """Names that format as something else than they are."""
+
+    TOPIC = "topic"
+    IDENTIFIER = "identifier"
+    INPUT = "input"
+
+
+@pytest.mark.usefixtures("topic")
+@pytest.mark.parametrize("number", [1, 2, 200])
+def test_names_of_an_enum_are_the_texts_that_they_are(backend: Backend, repository: Repository, number: int) -> None:
+    """Whatever a batch of their size is written as (IN-10)."""
+    creations = [TaskCreation(Name.IDENTIFIER, Name.INPUT, Name.INPUT)] * number
+    with backend.begin() as tx:
+        repository.push_many(tx, Name.TOPIC, creations)
+        repository.push_many(tx, Name.TOPIC, {Name.IDENTIFIER: Name.INPUT, **{f"{n}": None for n in range(number)}})
+        repository.push(tx, Name.TOPIC, creations[0])
+        polled = repository.poll_many(tx, Name.TOPIC, 2 * number + 2)
+
+    assert len(polled) == 2 * number + 2
+    assert {task.identifier for task in polled} == {"identifier", *map(str, range(number))}
+    assert {task.input for task in polled} == {"input", None}
 
 
 REFUSED: dict[str, dict[object, object]] = {

@@ -9,6 +9,7 @@ from operator import attrgetter
 import pytest
 
 from task_api import (
+    MAX_SEQUENCE,
     Claim,
     Condition,
     Insertion,
@@ -369,6 +370,19 @@ def test_candidates_are_judged_after_they_are_locked(
     backend.commit(gate)
 
     assert (claimed, polled.result(TIMEOUT)) == ([high], [])
+
+
+@pytest.mark.backends("postgresql", "oracle")
+@pytest.mark.kinds("driver", "plain")
+@ORDERS
+def test_as_many_as_there_can_be(backend: Backend, repository: Repository, topic: str, order: Order) -> None:
+    """A size beyond all reason brings what there is, also where somebody has locked a task (PO-05)."""
+    tasks = push(backend, repository, topic, *map(str, range(700)))
+    locking = backend.open()
+    [locked] = repository.poll_many(locking, topic, 1, order=order, claim=Claim.TRANSACTION)
+    found = poll(backend, repository, topic, MAX_SEQUENCE, order=order, condition=SINGULAR)
+
+    assert sorted(found) == [task for task in tasks if task != locked]
 
 
 @pytest.mark.backends("postgresql", "oracle")

@@ -19,22 +19,8 @@ from tests.schema.tables import execute
 
 postgresql = [pytest.mark.backends("postgresql"), pytest.mark.kinds("driver", "plain")]
 WITH_USERS = ("postgresql", "oracle")
-PRIVATE = {
-    "task_specimen",
-    "task_initialize",
-    "task_known",
-    "task_plan",
-    "task_push",
-    "task_poll",
-    "task_probe",
-    "task_own",
-    "task_try",
-    "task_candidates",
-    "task_candidates_among",
-    "task_decide",
-    "task_decide_claimed",
-}
-"""What is there for the owner of the tables alone, or does nothing that its caller may not do."""
+PRIVATE = {"task_specimen", "task_initialize", "task_plan", "task_loosen"}
+"""What is there for the owner of the tables alone."""
 _WHOLE = {"task_mutex", "task_claim"}
 """Tables of one purpose, of which no column is named."""
 _GRANTS = """
@@ -210,6 +196,27 @@ class TestOnPostgresql:
         finally:
             backend.sql(f"DROP OWNED BY {owner} CASCADE")
             backend.sql(f"DROP ROLE {owner}")
+
+    def test_functions_that_are_not_everybody_s_are_granted(self, backend: Backend, prefix: str) -> None:
+        """Where a DBA has taken back what PostgreSQL lets everybody call."""
+        backend.sql("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC")
+        execute(backend, schema.render_roles("postgresql", prefix=prefix))
+        callable_by = {
+            role: {
+                name
+                for name, allowed in backend.sql(
+                    "SELECT proname, has_function_privilege(:role, oid, 'EXECUTE') FROM pg_proc"
+                    " WHERE pronamespace = 'public'::regnamespace",
+                    role=f"{prefix}_{role}",
+                )
+                if allowed
+            }
+            for role in schema.ROLES
+        }
+        every = {name for (name,) in backend.sql("SELECT proname FROM pg_proc WHERE proname LIKE 'task_%'")}
+        assert callable_by["producer"] == {"task_known", "task_push"}
+        assert callable_by["worker"] == callable_by["operator"] == every - PRIVATE
+        assert callable_by["reader"] == callable_by["deleter"] == set()
 
     def test_without_the_tables_nothing_is_granted(self, backend: Backend, prefix: str) -> None:
         """The script stops at what is missing."""

@@ -1,5 +1,8 @@
 """From each older version of the schema to this one, with the tasks that are in it."""
 
+from contextlib import closing
+
+import psycopg
 import pytest
 
 from task_api import SchemaError, TaskState
@@ -57,6 +60,45 @@ def test_tasks_go_on_after_an_upgrade(empty: Backend, version: int) -> None:
     assert info(empty, repository, "topic", new).state is TaskState.SUSPENDED
     complete(empty, repository, "topic", old)
     assert poll(empty, repository, "topic") == [new]
+
+
+@pytest.mark.backends("postgresql")
+@PARTITIONED
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_an_upgrade_brings_goes_where_the_tables_are(empty: Backend, version: int) -> None:
+    """Also if another schema comes first on the search path, which is afterwards as it was (DESIGN 4, P7)."""
+    install(empty, version)
+    empty.sql("CREATE SCHEMA first")
+    with closing(psycopg.connect(empty.dsn, options="-c search_path=first,public")) as tx:
+        schema.upgrade(tx)
+        [path] = tx.execute("SHOW search_path").fetchall()
+        tx.commit()
+
+    assert path == ("first,public",)
+    assert empty.sql("SELECT proname FROM pg_proc WHERE pronamespace = 'first'::regnamespace") == []
+    assert run(empty, schema.version) == schema.VERSION
+    repository = empty.repository()
+    run(empty, repository.initialize, "topic")
+    [task] = push(empty, repository, "topic", "new")
+    assert poll(empty, repository, "topic") == [task]
+
+
+@pytest.mark.backends("postgresql")
+@PARTITIONED
+@pytest.mark.parametrize("version", [*VERSIONS, schema.VERSION])
+def test_keys_have_room_whenever_they_were_made(empty: Backend, version: int) -> None:
+    """For the entries that a claim and a decision add, those of topics that come after an upgrade too (DESIGN 4)."""
+    install(empty, version)
+    empty.sql("SELECT task_initialize('old')")
+    run(empty, schema.upgrade)
+    run(empty, empty.repository().initialize, "new")
+    keys = empty.sql("""
+        SELECT c.reloptions::text FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+        JOIN pg_class AS t ON t.oid = i.indrelid
+        WHERE i.indisprimary AND c.relkind = 'i' AND (t.relispartition OR t.relname = 'task')
+    """)
+
+    assert keys == [("{fillfactor=40}",)] * (2 if empty.partitioned else 1)
 
 
 @pytest.mark.kinds("driver")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from task_api import Claim, Condition, Order, TaskCreation, TaskDecision
+from tests.conformance.scenes import TIMEOUT, await_lock
 
 if TYPE_CHECKING:
     import psycopg
@@ -93,6 +95,14 @@ def test_polls_and_decisions_are_planned_once_for_several_topics(
     assert [plan for plan in nested if f"'{topic}'" in plan] == []
 
 
+def test_nothing_that_is_planned_once_is_compiled(backend: Backend) -> None:
+    """What looks dear to the planner would be, for a hundred times as long as it takes (DESIGN 4)."""
+    settings = backend.sql("SELECT proname, array_to_string(proconfig, ' ') FROM pg_proc WHERE proname LIKE 'task_%'")
+    planned = {name: given for name, given in settings if given and "plan_cache_mode" in given}
+    assert {"task_poll", "task_candidates", "task_candidates_among", "task_decide", "task_decide_claimed"} <= {*planned}
+    assert [name for name, given in planned.items() if "jit=off" not in given.split()] == []
+
+
 @pytest.mark.parametrize(("topics", "kept"), [(30, True), (34, False)])
 def test_plans_are_kept_while_topics_are_few(
     *, backend: Backend, repository: TaskRepository[Any], topic: str, topics: int, kept: bool
@@ -109,6 +119,23 @@ def test_plans_are_kept_while_topics_are_few(
         connection.rollback()
 
     assert len(locked) == (topics + 1 if kept else 1)
+
+
+def test_plans_are_given_up_by_one_after_the_other(backend: Backend, repository: TaskRepository[Any]) -> None:
+    """Whoever finds that there are many topics waits for another who does, and finds it done (DESIGN 4)."""
+    with backend.begin() as tx:
+        for number in range(33):
+            repository.initialize(tx, f"topic {number}")
+    backend.sql("ALTER FUNCTION task_probe(text, bigint) SET plan_cache_mode = force_generic_plan")
+    with backend.connect() as one, backend.connect() as two, ThreadPoolExecutor(1) as aside:
+        assert repository.initialize(one, "topic 1") is False
+        second = aside.submit(repository.initialize, two, "topic 2")
+        await_lock(backend, second)
+        one.commit()
+        assert second.result(TIMEOUT) is False
+        two.commit()
+    [(settings,)] = backend.sql("SELECT array_to_string(proconfig, ' ') FROM pg_proc WHERE proname = 'task_probe'")
+    assert "force_custom_plan" in settings
 
 
 @pytest.mark.kinds("driver", "plain")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Condition
+from task_api import Condition, InvalidTaskError
 from task_sql.postgresql.claim import CANDIDATES, PROBE
 from tests.backends.steps import complete, poll, push
 from tests.sql.recording import sent
@@ -41,6 +41,39 @@ def test_a_queue_is_asked_for_its_head_now_and_then(
         for _ in range(40):
             poll(backend, repository, topic)
     assert 0 < statements.count(PROBE) < 35
+
+
+def test_an_old_snapshot_teaches_nothing(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:
+    """Whoever polls in REPEATABLE READ is refused, and leaves what is known about the queues as it is (P4)."""
+    singular = Condition.SINGULAR_BY_IDENTIFIER
+    push(backend, repository, topic, *"a" * 50)
+    with backend.engine.connect().execution_options(isolation_level="REPEATABLE READ") as old:
+        repository.page(old, topic)
+        push(backend, repository, topic, *"b" * 50)
+        held = poll(backend, repository, topic, 5, condition=singular)
+        for _ in range(5):
+            assert poll(backend, repository, topic, 5, condition=singular) == []
+        known = _known(repository)
+        _look_from_the_start(repository)
+        with pytest.raises(InvalidTaskError, match="READ COMMITTED"):
+            repository.poll_many(old, topic, 5, condition=singular)
+
+    assert set(known[1]) == {"a", "b"}
+    assert _known(repository) == known
+    complete(backend, repository, topic, held)
+    assert [task.identifier for task in poll(backend, repository, topic, 5, condition=singular)] == ["a", "b"]
+
+
+def _known(repository: Any) -> tuple[int, tuple[str, ...]]:  # noqa: ANN401 - what it is inside
+    [head] = repository._dialect._heads.values()  # noqa: SLF001 - where it is known
+    found: tuple[int, tuple[str, ...]] = head.backlog.known
+    return found
+
+
+def _look_from_the_start(repository: Any) -> None:  # noqa: ANN401 - what it is inside
+    """As it does every half minute."""
+    for head in repository._dialect._heads.values():  # noqa: SLF001 - where it is known
+        head.floor._trusted = 0.0  # noqa: SLF001 - since when
 
 
 def test_who_finds_everything_blocked_forgets_nothing(

@@ -72,10 +72,10 @@ CREATE TABLE task (
     input text,
     output text,
 -- if partitioned
-    CONSTRAINT task_key PRIMARY KEY (sequence, topic) WITH (fillfactor = 40)
+    CONSTRAINT task_key PRIMARY KEY (sequence, topic)
 -- end
 -- if not partitioned
-    CONSTRAINT task_key PRIMARY KEY (sequence) WITH (fillfactor = 40)
+    CONSTRAINT task_key PRIMARY KEY (sequence)
 -- end
 )
 -- if partitioned
@@ -94,8 +94,7 @@ WITH (
 -- "sequence + 0", "0 + sequence" and "state + 0" keep an index to the statements that are written for it: a poll
 -- can't be planned as a walk along the key past everything that is done, nor a completion as a search among the ACTIVE.
 -- The key begins with the sequence, which is unique by itself: with the topic first, it would be walked wherever the
--- planner believes that there are few tasks. Its pages have room for the entries that a claim and a decision add, which
--- would split them otherwise, and would leave them as empty.
+-- planner believes that there are few tasks.
 
 -- Poll: READY tasks in order.
 -- if partitioned

@@ -1,4 +1,4 @@
--- topiq, version 3: pushes, polls and decisions that each connection plans once
+-- topiq, version 3: pushes, polls and decisions that each connection plans once, and keys with room
 
 -- Push one task, and announce it if asked to; NULL for an unknown topic. A known one stays until this transaction ends, as
 -- task_known sees to. The transaction has its id before the number is drawn: consumers that remember how far they have
@@ -23,9 +23,10 @@ BEGIN
     RETURN number;
 END $$;
 
--- The planner is left no choice in these functions. It takes a topic for empty that was so when statistics were taken,
--- whatever has come since, and would read and sort all READY tasks at each poll. And where there are several topics, it
--- would plan each poll anew, because a plan for all of them looks dear, although only one is ever looked into.
+-- The planner is left no choice in the functions that follow. It takes a topic for empty that was so when statistics
+-- were taken, whatever has come since, and would read and sort all READY tasks at each poll. Where there are several
+-- topics, it would plan each poll anew, because a plan for all of them looks dear, although only one is ever looked
+-- into. And what looks dear would be compiled, for a hundred times as long as it takes.
 
 -- Claim READY tasks: the oldest from the start on, which is as far as the consumers have come, or the newest. No READY
 -- task lies below the start, unless it is listed as late. Those that are kept are claimed by a lock that ends with the
@@ -33,7 +34,8 @@ END $$;
 CREATE FUNCTION task_poll(
     of_topic text, holder text, size bigint, span interval, start bigint, newest boolean, kept boolean
 ) RETURNS TABLE (sequence bigint, identifier varchar, input text, attempt integer, token integer, failed integer)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     noted text[] := string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',');
@@ -82,14 +84,19 @@ BEGIN
     END IF;
 END $$;
 
--- What a start is judged by: the transaction's id if it is new, the oldest id that is running, the lowest READY task from
--- the start on, and the highest.
+-- What a start is judged by: the transaction's id if it is new and sees what others commit, the oldest id that is
+-- running, the lowest READY task from the start on, and the highest.
 CREATE FUNCTION task_probe(
     of_topic text, start bigint, OUT own bigint, OUT oldest bigint, OUT lowest bigint, OUT highest bigint
-) LANGUAGE plpgsql SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan AS $$
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 BEGIN
     SELECT
-        CASE WHEN pg_current_xact_id_if_assigned() IS NULL THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint) END,
+        CASE
+            WHEN pg_current_xact_id_if_assigned() IS NULL
+            AND current_setting('transaction_isolation') IN ('read committed', 'read uncommitted')
+            THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint)
+        END,
         CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint),
         (
             SELECT t.sequence FROM task AS t
@@ -104,7 +111,7 @@ END $$;
 
 -- The identifiers of READY tasks that this transaction has claimed for itself, or NULL.
 CREATE FUNCTION task_own(of_topic text) RETURNS varchar[] LANGUAGE plpgsql
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     noted text[] := string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',');
 BEGIN
@@ -141,7 +148,7 @@ CREATE FUNCTION task_candidates(
     single boolean, again boolean
 ) RETURNS SETOF bigint LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET jit = off AS $$
 DECLARE
     own varchar[] := task_own(of_topic);
     beginning bigint := (
@@ -214,7 +221,7 @@ CREATE FUNCTION task_candidates_among(
     single boolean, again boolean
 ) RETURNS SETOF bigint LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan
-AS $$
+SET jit = off AS $$
 DECLARE
     own varchar[] := task_own(of_topic);
     beginning bigint := (
@@ -280,12 +287,14 @@ END $$;
 ALTER FUNCTION task_decide(text, text, bigint[], integer, smallint, text, timestamptz)
 SET plan_cache_mode = force_generic_plan;
 
+ALTER FUNCTION task_decide(text, text, bigint[], integer, smallint, text, timestamptz) SET jit = off;
+
 -- A batch that is decided as it was polled is noted just so; of others, each task is looked for.
 CREATE OR REPLACE FUNCTION task_decide_claimed(
     of_topic text, holder text, sequences bigint[], held_token integer,
     new_state smallint, new_output text, new_due timestamptz, OUT number bigint, OUT awaited bigint[]
 ) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
     noted text := current_setting('topiq.claimed', true);
     behind text := concat(':', held_token, ':', hashtextextended(holder, 0));
@@ -315,15 +324,18 @@ EXCEPTION WHEN SQLSTATE 'TQ001' THEN
 END $$;
 
 -- A plan for all topics locks all their partitions, and takes memory for each in each connection. Where there are many,
--- plans are made for one topic at each call.
+-- plans are made for one topic at each call. Whoever finds so first sees to it; others wait, and find it done.
 CREATE FUNCTION task_plan() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     function regprocedure;
 BEGIN
     IF (SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('task' AS regclass)) > 32 THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended('topiq plans', 0));
         FOR function IN
             SELECT p.oid FROM pg_proc AS p JOIN pg_class AS c ON c.relnamespace = p.pronamespace
-            WHERE c.oid = CAST('task' AS regclass) AND starts_with(p.proname, 'task_')
+            WHERE c.oid = CAST('task' AS regclass)
+            AND p.proname IN ('task_poll', 'task_probe', 'task_own', 'task_candidates', 'task_candidates_among',
+                'task_decide', 'task_decide_claimed')
             AND 'plan_cache_mode=force_generic_plan' = ANY (p.proconfig) AND pg_has_role(p.proowner, 'USAGE')
         LOOP
             EXECUTE 'ALTER FUNCTION ' || function || ' SET plan_cache_mode = force_custom_plan';
@@ -332,5 +344,52 @@ BEGIN
 END $$;
 
 SELECT task_plan();
+
+-- The pages of the key have room for the entries that a claim and a decision add, which would split them otherwise, and
+-- would leave them as empty.
+-- if not partitioned
+ALTER INDEX task_key SET (fillfactor = 40);
+-- end
+
+-- if partitioned
+-- As in version 1, but for the room.
+CREATE OR REPLACE FUNCTION task_initialize(new_topic text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    part text := 'task_' || left(encode(sha256(convert_to(new_topic, 'UTF8')), 'hex'), 32);
+BEGIN
+    IF EXISTS (SELECT FROM task_topic t WHERE t.topic = new_topic) THEN
+        RETURN false;
+    END IF;
+    LOCK TABLE task IN SHARE UPDATE EXCLUSIVE MODE;
+    INSERT INTO task_topic (topic) VALUES (new_topic) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF to_regclass(part) IS NULL THEN
+        EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE task INCLUDING ALL)'
+            || ' WITH (vacuum_truncate = false,'
+            || ' autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.02,'
+            || ' autovacuum_analyze_threshold = 2000, autovacuum_analyze_scale_factor = 0.05)';
+        PERFORM task_loosen(CAST(part AS regclass));
+        EXECUTE 'INSERT INTO ' || quote_ident(part) || ' (topic, sequence, identifier, state, owner, completed, input)'
+            || ' SELECT ' || quote_literal(new_topic) || ', sequence, identifier, state, owner, completed, input'
+            || ' FROM task_specimen';
+        EXECUTE 'ANALYZE ' || quote_ident(part);
+        EXECUTE 'DELETE FROM ' || quote_ident(part);
+        EXECUTE 'ALTER TABLE task ATTACH PARTITION ' || quote_ident(part)
+            || ' FOR VALUES IN (' || quote_literal(new_topic) || ')';
+    END IF;
+    RETURN true;
+END $$;
+
+CREATE FUNCTION task_loosen(part regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'ALTER INDEX ' || (
+        SELECT CAST(i.indexrelid AS regclass) FROM pg_index AS i WHERE i.indrelid = part AND i.indisprimary)
+        || ' SET (fillfactor = 40)';
+END $$;
+
+SELECT task_loosen(CAST(inhrelid AS regclass)) FROM pg_inherits WHERE inhparent = CAST('task' AS regclass);
+-- end
 
 UPDATE task_schema SET version = 3;

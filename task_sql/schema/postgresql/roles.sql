@@ -75,3 +75,17 @@ GRANT INSERT (topic, active), UPDATE (active) ON task_activation TO topiq_operat
 
 -- Deleting tasks, by a purge or by a push that replaces them so.
 GRANT DELETE ON task, task_dependency TO topiq_deleter, topiq_operator;
+
+-- The functions do nothing that their caller may not do. By default they are everybody's to call; where they are not:
+GRANT EXECUTE ON FUNCTION
+    task_known(text), task_push(text, text, text, text, smallint, timestamptz, boolean)
+TO topiq_producer, topiq_worker, topiq_operator;
+
+GRANT EXECUTE ON FUNCTION
+    task_poll(text, text, bigint, interval, bigint, boolean, boolean), task_probe(text, bigint), task_own(text),
+    task_try(text, text, boolean),
+    task_candidates(text, text, bigint, bigint, bigint, integer[], boolean, boolean, boolean),
+    task_candidates_among(text, text, bigint, bigint, bigint, text[], integer[], boolean, boolean),
+    task_decide(text, text, bigint[], integer, smallint, text, timestamptz),
+    task_decide_claimed(text, text, bigint[], integer, smallint, text, timestamptz)
+TO topiq_worker, topiq_operator;

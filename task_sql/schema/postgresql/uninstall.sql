@@ -4,7 +4,7 @@ DROP VIEW IF EXISTS task_pretty;
 
 DROP VIEW IF EXISTS task_specimen;
 
-DROP FUNCTION IF EXISTS task_initialize(text), task_known(text), task_plan(),
+DROP FUNCTION IF EXISTS task_initialize(text), task_known(text), task_plan(), task_loosen(regclass),
     task_push(text, text, text, text, smallint, timestamptz, boolean),
     task_poll(text, text, bigint, interval, bigint, boolean, boolean),
     task_probe(text, bigint), task_own(text), task_try(text, text, boolean),
