@@ -54,6 +54,11 @@ class Ahead(Generic[T]):
             self._working = True
             return self._waiting.popleft()
 
+    def rest(self) -> None:
+        """Wait until none is worked on; what it left undone is known then."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or not self._working)
+
     def drop(self) -> list[CommittedBatch[T]]:
         """Return all that wait, whose turn does not come now."""
         with self._changed:

@@ -65,6 +65,7 @@ class CommittedBatch(Generic[T]):
             return False
         # Until a transaction is there, and again once the work has decided, it is not the work that fails.
         begun = blameless = away = False
+        decisions: dict[Task, TaskDecision] | None = None
         try:
             with work.dispatcher() as tx:
                 begun = True
@@ -83,6 +84,8 @@ class CommittedBatch(Generic[T]):
             else:
                 self._fail(error)
             return False
+        if decisions is None:
+            return self._defer(RuntimeError("the dispatcher keeps to itself what is raised in its transactions"))
         self._settle()
         work.reporter.complete(self._trace, decisions)
         return True

@@ -1,18 +1,24 @@
 """How much of a time limit is left."""
 
+import threading
 import time
 from datetime import timedelta
+from typing import Final
 
 from task_api import InvalidTaskError
 
 __all__ = ["Deadline", "checked_duration", "seconds"]
+
+_LONGEST: Final = threading.TIMEOUT_MAX / 2
+"""As many seconds as can be waited for, reckoned with and rounded: more than a hundred years on most machines."""
 
 
 class Deadline:
     """A moment until which something has to be done; none at all for None."""
 
     def __init__(self, timeout: timedelta | None) -> None:
-        self._end = None if timeout is None else time.monotonic() + timeout.total_seconds()
+        limit = seconds(timeout)
+        self._end = None if limit is None else time.monotonic() + limit
 
     @property
     def left(self) -> timedelta | None:
@@ -27,7 +33,7 @@ class Deadline:
 
 def seconds(timeout: timedelta | None) -> float | None:
     """A time limit as the standard library wants it."""
-    return None if timeout is None else timeout.total_seconds()
+    return None if timeout is None else min(timeout.total_seconds(), _LONGEST)
 
 
 def checked_duration(name: str, value: object, *, zero: bool = False) -> timedelta:

@@ -14,6 +14,7 @@ from task_api import Claim, Condition, Order, Task
 
 from .ahead import Ahead
 from .committed import CommittedBatch
+from .deadline import seconds
 from .handler import TaskHandler, TaskHandlerFactory, checked_handler, lend, lend_retry, room
 from .lease import LeaseKeeper
 from .limiter import TaskLimiter, TaskToken
@@ -122,7 +123,10 @@ class PollLoop(Generic[T]):
         try:
             self._thread.start()
         except BaseException:
-            self._ended.set()
+            # An interrupt may come when the thread has begun all the same.
+            self.request_stop()
+            if self._thread.ident is None:
+                self._ended.set()
             raise
         if self._begun.wait(timeout):
             return True
@@ -143,10 +147,10 @@ class PollLoop(Generic[T]):
             self._stopping.set()
             waiting, queue = self._waiting, self._turns or self._ahead
         self._wake.set()
-        if waiting is not None:
-            waiting.cancel()
         if queue is not None:
             queue.close()
+        if waiting is not None:
+            waiting.cancel()
 
     def join(self, timeout: float | None) -> bool:
         """Wait for the end; tell whether it came in time. Nobody waits for himself."""
@@ -237,23 +241,34 @@ class PollLoop(Generic[T]):
         """Work on batches that another thread polls, one at a time."""
         name = f"task-poller-{self._work.topic}"
         poller = threading.Thread(target=self._poll_ahead, args=(handler, ahead), name=name, daemon=True)
-        poller.start()
+        try:
+            poller.start()
+        except RuntimeError as error:
+            # There is none to be had: this one has to poll, too.
+            self._work.reporter.fatal(error)
+            self._ahead = None
+            self._loop(lambda token: self._committed(handler, token))
+            return
         try:
             while (batch := ahead.get()) is not None:
-                if self._work.setback.is_set():
-                    # It was polled meanwhile: what could not begin a moment ago can't begin now either.
-                    batch.abandon()
-                    continue
-                batch.handle(handler)
-                self._note_end()
-                if self._work.setback.is_set():
-                    _abandon(ahead)
-                if ahead.empty:
-                    # What kept others from being polled may be gone.
-                    self._wake.set()
+                self._work_on(batch, handler, ahead)
+                del batch  # nothing of it is kept alive while the next one is waited for
         finally:
             self.request_stop()
             poller.join()
+
+    def _work_on(self, batch: CommittedBatch[T], handler: TaskHandler, ahead: Ahead[T]) -> None:
+        if self._work.setback.is_set():
+            # It was polled meanwhile: what could not begin a moment ago can't begin now either.
+            batch.abandon()
+            return
+        batch.handle(handler)
+        self._note_end()
+        if self._work.setback.is_set():
+            _abandon(ahead)
+        if ahead.empty:
+            # What kept others from being polled may be gone.
+            self._wake.set()
 
     def _poll_ahead(self, handler: TaskHandler, ahead: Ahead[T]) -> None:
         self._loop_beside(lambda token: self._committed(handler, token))
@@ -268,8 +283,12 @@ class PollLoop(Generic[T]):
             return self._transactional(handler, token, turns)
 
         try:
-            for _ in range(limit):
-                others.submit(self._loop_beside, turn)
+            try:
+                for _ in range(limit):
+                    others.submit(self._loop_beside, turn)
+            except RuntimeError as error:
+                # There is none to be had: this one suffices.
+                self._work.reporter.fatal(error)
             self._loop(turn)
         finally:
             self.request_stop()
@@ -292,6 +311,9 @@ class PollLoop(Generic[T]):
             if self._work.setback.is_set():
                 # Whatever resumes: that tasks were given back is announced too, and to this very loop.
                 self._back_off(self._stopping)
+                if self._ahead is not None:
+                    # What waits was polled after what could not be decided, and is given back first.
+                    self._ahead.rest()
                 self._work.setback.clear()
             self._wake.clear()
             token = self._acquire()
@@ -314,10 +336,10 @@ class PollLoop(Generic[T]):
 
     def _pause(self, found: int) -> None:
         """Wait if there is no more at present, or not before the work is done, which ends the pause."""
-        if not found:
+        if not found and not self._work.under_way():
             self._failures = 0
         if not found or (self._ahead is not None and found < self._polling.size):
-            self._wake.wait(self._polling.pause.total_seconds())
+            self._wake.wait(seconds(self._polling.pause))
 
     def _place(self) -> bool:
         """Wait until another batch may be polled; False when the loop is to end."""
@@ -332,14 +354,18 @@ class PollLoop(Generic[T]):
             self._waiting = token
             stopping = self._stopping.is_set()
         try:
-            if not stopping and token.wait() and not self._stopping.is_set():
-                return token
+            granted = not stopping and token.wait()
         except BaseException:
             self._give_slot_back(token)
             raise
         finally:
             self._waiting = None
+        if granted and not self._stopping.is_set():
+            return token
         self._give_slot_back(token)
+        if not self._stopping.is_set():
+            message = f"the limiter gave topic {self._work.topic!r} no slot, although the request stands"
+            raise RuntimeError(message)
         return None
 
     def _give_slot_back(self, token: TaskToken) -> None:

@@ -41,7 +41,7 @@ class Job:
         self._function = function
         self._failures = 0
         self.error: BaseException | None = None
-        self.next = time.monotonic() + (0 if first is None else first.total_seconds())
+        self.next = time.monotonic() + (seconds(first) or 0)
 
     def run(self) -> bool:
         """Do it once, and tell whether it succeeded after it had failed."""
@@ -62,7 +62,7 @@ class Job:
         return bool(failures)
 
     def _due_in(self, wait: timedelta) -> None:
-        self.next = time.monotonic() + wait.total_seconds()
+        self.next = time.monotonic() + (seconds(wait) or 0)
 
 
 class Repeater:

@@ -67,8 +67,12 @@ class TransactionalBatch(Generic[T]):
         if isinstance(handler, FunctionHandler) and handler.immediate:
             self._handle(handler)
         else:
-            # What runs there belongs to the loop as if it ran here.
-            executor.submit(copy_context().run, self._handle, handler)
+            try:
+                # What runs there belongs to the loop as if it ran here.
+                executor.submit(copy_context().run, self._handle, handler)
+            except BaseException:
+                self._returned.set()  # it never ran
+                raise
 
     def decide(self, tx: T) -> None:
         """Wait for the work's outcome and store it; a failure's effects are undone to a savepoint."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Condition, InvalidTaskError, Task, TaskRepository, TaskState
+from task_api import Claim, Condition, InvalidTaskError, Task, TaskRepository, TaskState
 from task_processor import TaskLimiter, TaskManager, UnavailableError, Worker, each
 from tests.backends.steps import info, push, states
 from tests.processor.support import (
@@ -235,6 +237,89 @@ def test_nothing_that_waits_begins_where_nothing_can(
     manager.stop()
     assert heard == ["a", (1, 2), "a", (2, 4), "a", "b"]
     assert [info(backend, repository, topic, task).attempt for task in tasks] == [1, 1]
+
+
+def test_what_waits_is_given_back_before_more_is_polled(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that could not begin comes first again, however long its handler takes to return (TM-20, P3)."""
+    push(backend, repository, topic, "a", "b")
+    recorder, heard, waited, again = Recorder(), list[str](), threading.Event(), threading.Event()
+
+    def delay(_: timedelta, failures: int, __: timedelta) -> timedelta:
+        heard.append(f"wait {failures}")
+        waited.set()
+        return MOMENT
+
+    class Telling(Watched):
+        def poll_many(self, *arguments: Any, **options: Any) -> list[Task]:
+            if waited.is_set():
+                again.set()
+            return super().poll_many(*arguments, **options)
+
+    def work(tasks: Sequence[Task], callback: Callback, on_failure: OnFailure) -> None:
+        heard.append(tasks[0].identifier)
+        if tasks[0].identifier == "a" and heard.count("a") <= 2:
+            eventually(lambda: manager.statistics.batches == 2)
+            waited.clear()
+            again.clear()
+            on_failure(UnavailableError())
+            assert waited.wait(PATIENCE)
+            assert not again.wait(0.2), "it was polled again before the handler has returned"
+        else:
+            callback(lambda _: handled(tasks))
+
+    monkeypatch.setattr("task_processor.loop.backoff_delay", delay)
+    handler = PlainHandler(work)
+    manager = TaskManager(
+        topic, Telling(repository), backend.begin, lambda _: handler, size=1, ahead=2, listener=recorder, pause=MOMENT
+    )
+    manager.start()
+    recorder.wait("complete", 2)
+    manager.stop()
+    assert heard == ["a", "wait 1", "a", "wait 2", "a", "b"]
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
+@pytest.mark.parametrize("claim", Claim)
+def test_nothing_is_kept_alive_by_who_waits(
+    backend: Backend, repository: Repository, topic: str, claim: Claim, ahead: int
+) -> None:
+    """What a batch was is forgotten when it is done, not when the next one comes."""
+    push(backend, repository, topic, *"abc")
+
+    class Trace:
+        """What a listener makes of a batch."""
+
+    class Tracing(Recorder):
+        def on_start(self, topic: str, tasks: Sequence[Task]) -> Any:  # noqa: ANN401 - as declared
+            super().on_start(topic, tasks)
+            trace = Trace()
+            traces.append(weakref.ref(trace))
+            return trace
+
+        def on_complete(self, topic: str, trace: object, decisions: object) -> None:  # noqa: ARG002 - as declared
+            self._hear("complete", topic, None)
+
+        def on_dispatched(self, topic: str, trace: object, tasks: object) -> None:
+            """Keep nothing."""
+
+        def on_callback(self, topic: str, trace: object, tasks: object) -> None:
+            """Keep nothing."""
+
+    traces: list[weakref.ref[Trace]] = []
+    recorder = Tracing()
+    options: Any = {"claim": claim, "ahead": ahead, "size": 1, "listener": recorder}
+    with running(backend, repository, each(lambda _: None), **options):
+        recorder.wait("complete", 3)
+        recorder.wait("empty")
+
+        def forgotten() -> bool:
+            gc.collect()
+            return not any(trace() for trace in traces)
+
+        eventually(forgotten)
+    assert len(traces) == 3
 
 
 def test_a_batch_that_lost_tasks_while_it_waited_does_not_begin(

@@ -17,7 +17,7 @@ from task_processor.listener import Reporter
 from task_processor.transactional import TransactionalBatch
 from task_processor.work import Work
 from tests.backends.steps import info, push, states
-from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
+from tests.processor.support import BATCH, LONG, PATIENCE, Gate, PlainHandler, Recorder, eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -486,3 +486,21 @@ def _no_thread_is_left() -> Iterator[None]:
     for thread in left:
         thread.join(PATIENCE)
         assert not thread.is_alive()
+
+
+@claims
+def test_a_pause_without_end_ends_when_it_is_told_to(
+    backend: Backend, repository: Repository, topic: str, recorder: Recorder, claim: Claim
+) -> None:
+    """Times that no clock of the machine reaches are as good as for ever (TM-06, TM-08)."""
+    ever = timedelta.max
+    manager = TaskManager(
+        topic, repository, backend.begin, each(lambda _: None), listener=recorder, pause=ever, claim=claim
+    )
+    assert manager.start(ever) is True
+    recorder.wait("empty")
+    push(backend, repository, topic, "a")
+    manager.resume()
+    recorder.wait("complete")
+    assert manager.stop(ever) is True
+    assert recorder.names(without=("empty", *BATCH)) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import pytest
 from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
 from task_processor import ShutdownError, TaskLimiter, TaskManager, TaskToken, UnavailableError, batch, each
 from tests.backends.steps import info, push, states
-from tests.processor.support import PATIENCE, Gate, PlainHandler, Recorder, Shaky, running
+from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, Shaky, eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -404,6 +404,81 @@ def test_a_batch_that_is_decided_ends_a_row_of_setbacks(
     with running(backend, repository, lambda _: PlainHandler(handle), **options):
         recorder.wait("complete", 3)
     assert waits == [1, 1, 1]
+
+
+@claims
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_an_empty_poll_beside_the_work_ends_no_row_of_setbacks(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch, *, claim: Claim, ahead: int
+) -> None:
+    """What is not decided yet may be the next of them (TM-20)."""
+    push(backend, repository, topic, "a")
+    alone = backend.name == "sqlite" and claim is Claim.TRANSACTION  # nobody polls beside a transaction
+    recorder, waits = Recorder(), list[int]()
+
+    def wait(_: timedelta, failures: int, __: timedelta) -> timedelta:
+        waits.append(failures)
+        return timedelta(milliseconds=1)
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
+        if ahead and not alone:
+            recorder.wait("empty", len(waits) + 1)
+        if len(waits) < 4:
+            raise UnavailableError
+        callback(lambda _: dict.fromkeys(tasks, TaskDecision.SUCCESS))
+
+    monkeypatch.setattr("task_processor.loop.backoff_delay", wait)
+    options: Any = {"listener": recorder, "claim": claim, "ahead": ahead, "size": 1}
+    with running(backend, repository, lambda _: PlainHandler(handle), **options):
+        recorder.wait("complete")
+    assert waits == [1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("topic")
+def test_a_limiter_that_gives_no_slot_ends_the_loop(backend: Backend, repository: Repository) -> None:
+    """A request that ends without one, although nobody has cancelled it, is an error of the limiter (TM-22)."""
+
+    class Limiter(TaskLimiter):
+        def request(self, topic: str) -> TaskToken:  # noqa: ARG002 - as declared
+            token = TaskToken()
+            token._settle(granted=False)  # noqa: SLF001 - the limiter's side of the token
+            return token
+
+    recorder = Recorder()
+    manager = TaskManager("topic", repository, backend.begin, each(nothing), limiter=Limiter(), listener=recorder)
+    manager.start()  # whether it has ended by then is a matter of luck
+    [error] = recorder.wait("fatal")
+    eventually(lambda: not manager.active)
+    manager.stop()
+    assert "gave topic 'topic' no slot" in str(error)
+
+
+def test_a_dispatcher_that_keeps_errors_to_itself_decides_nothing(
+    backend: Backend, repository: Repository, topic: str
+) -> None:
+    """The tasks are given back, and it is said why (TM-20)."""
+    [task] = push(backend, repository, topic, "a")
+    recorder, failed = Recorder(), threading.Event()
+
+    @contextmanager
+    def silent() -> Iterator[Transaction]:
+        with suppress(ConnectionError), backend.begin() as tx:
+            yield tx
+
+    def work(_: Task, tx: Transaction) -> None:  # noqa: ARG001 - as declared
+        if not failed.is_set():
+            failed.set()
+            raise ConnectionError
+
+    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
+        callback(lambda tx: {task: TaskDecision.of(work(task, tx)) for task in tasks})
+
+    manager = TaskManager(topic, repository, silent, lambda _: PlainHandler(handle), listener=recorder, pause=LONG)
+    manager.start()
+    recorder.wait("complete")
+    manager.stop()
+    assert "keeps to itself" in str(recorder.wait("fatal")[0])
+    assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
 
 
 def test_a_stop_that_takes_too_long_can_give_the_tasks_back(
