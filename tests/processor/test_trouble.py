@@ -465,13 +465,14 @@ def test_a_dispatcher_that_keeps_errors_to_itself_decides_nothing(
         with suppress(ConnectionError), backend.begin() as tx:
             yield tx
 
-    def work(_: Task, tx: Transaction) -> None:  # noqa: ARG001 - as declared
-        if not failed.is_set():
-            failed.set()
-            raise ConnectionError
-
     def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
-        callback(lambda tx: {task: TaskDecision.of(work(task, tx)) for task in tasks})
+        def complete(_: Transaction) -> dict[Task, TaskDecision]:
+            if not failed.is_set():
+                failed.set()
+                raise ConnectionError
+            return dict.fromkeys(tasks, TaskDecision.SUCCESS)
+
+        callback(complete)
 
     manager = TaskManager(topic, repository, silent, lambda _: PlainHandler(handle), listener=recorder, pause=LONG)
     manager.start()
