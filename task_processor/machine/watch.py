@@ -1,5 +1,6 @@
 """Making sure that the tasks of a state machine are still held while they are worked on."""
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -29,7 +30,7 @@ class Watched:
         self.lease: timedelta | None = None
         self.extending = False
         """Whether its lease is being extended."""
-        self._extended = 0.0
+        self._extended = -math.inf
 
     @property
     def lost(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -148,10 +148,10 @@ def test_a_lease_that_no_thread_could_extend_is_extended_later(
     """The next look tries again."""
     push(backend, repository, topic, "a")
     watched = Watched(*poll(backend, repository, topic))
-    watched.lease = timedelta(hours=1)
+    watched.lease = timedelta(days=10_000)  # more than the clock has counted, which begins with the machine
     watch = ClaimWatch(topic, repository, backend.begin, timedelta(milliseconds=20), 1)
-    with no_threads("task-extension") as refused:
-        watch.begin([watched])
-        assert refused.wait(10)
-    eventually(lambda: info(backend, repository, topic, watched.task).lease is not None)
-    watch.close()
+    with closing(watch):
+        with no_threads("task-extension") as refused:
+            watch.begin([watched])
+            assert refused.wait(10)
+        eventually(lambda: info(backend, repository, topic, watched.task).lease is not None)
