@@ -7,6 +7,7 @@ from task_api import Claim, Condition
 from ..lister import COLUMNS
 from ..statements import BetweenStatements
 from .claim import AS_CLAIMED, beside_own, claiming
+from .listed import NOT_LISTED, in_open
 
 __all__ = ["BETWEEN", "POLL_BETWEEN_BESIDE"]
 
@@ -15,7 +16,7 @@ _BESIDE_OWN: Final = beside_own(Condition.NONE)
 
 def _lowest(columns: str, beside: str) -> str:
     return f"""SELECT {columns} FROM task AS t INDEXED BY task_open
-    WHERE t.state = 1 AND t.state <= 4 AND t.topic = :topic AND t.identifier >= :low AND t.identifier < :high
+    WHERE t.state = 1 AND {in_open("t")} AND t.topic = :topic AND t.identifier >= :low AND t.identifier < :high
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner){beside}
     ORDER BY t.identifier, t.sequence LIMIT 1"""
 
@@ -28,7 +29,11 @@ WHERE {states} AND topic = :topic AND identifier >= :low AND identifier < :high
 
 
 _ALL: Final = (
-    _all("task_open", "state IN (0, 1, 2, 3, 4) AND state <= 4")
+    _all("task_open", f"state IN (0, 1, 2, 3, 4) AND {in_open()}")
+    + "UNION ALL"
+    + _all(
+        "task_ready", f"state = 1 AND sequence > (SELECT listed FROM task_topic WHERE topic = :topic) AND {NOT_LISTED}"
+    )
     + "UNION ALL"
     + _all("task_done", "state >= 5")
     + "ORDER BY identifier, sequence\n"

@@ -14,6 +14,7 @@ from typing import Final
 from task_api import Claim, Condition, Order, TaskState
 
 from ..statements import ClaimStatements
+from .listed import in_open
 from .times import NOW, from_now
 
 __all__ = [
@@ -61,7 +62,7 @@ def _sibling(state: str) -> str:
     return f"""
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state {state} AND s.state <= 4 AND s.topic = :topic AND s.identifier = t.identifier"""
+        WHERE s.state {state} AND {in_open("s")} AND s.topic = :topic AND s.identifier = t.identifier"""
 
 
 def _unblocked(order: Order, condition: Condition) -> str:

@@ -2,13 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import chain, count
 from typing import ClassVar, Final, cast
 
-from task_api import Claim, SchemaError, Task, TaskState
+from task_api import Claim, Condition, SchemaError, Task, TaskState
 
 from ..dialect import Decided, Dialect, Poll, tasks_of
 from ..schema.layout import Layout
@@ -19,6 +19,7 @@ from .between import BETWEEN, POLL_BETWEEN_BESIDE
 from .claim import CLAIM, CLAIMS, CLAIMS_BEGIN, CLAIMS_BEGUN, CLAIMS_CLEAR, CLAIMS_FORGET, CLAIMS_NOTE, POLL_BESIDE
 from .dependency import ANY, DEPENDENCY
 from .hold import HOLD
+from .listed import BEYOND, ENTER, NOTE
 from .listing import LIST
 from .owner import OWNER
 from .push import DRAW, PUSH, PUSH_MANY, PUSH_PLAIN, PUSH_PLAIN_MANY
@@ -34,6 +35,11 @@ _PLAIN: Final = None, int(TaskState.READY), None, None
 """What follows the identifier and the input in the row of a task that has nothing else."""
 _BECOME_WRITER: Final = "UPDATE task_owner SET heartbeat = heartbeat WHERE false"
 """Changes nothing, but waits for the write lock: a deferred transaction that has read first might not get it."""
+_REFERRING: Final = """
+SELECT DISTINCT m.name FROM sqlite_master AS m CROSS JOIN pragma_foreign_key_list(m.name) AS f
+WHERE m.type = 'table' AND lower(f."table") = 'task' AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'task')
+"""
+"""The tables that refer to tasks, if there is a table of tasks."""
 _LEGACY: Final = -1
 """What Python 3.12's sqlite3.Connection.autocommit says when transactions are left to isolation_level."""
 
@@ -97,6 +103,16 @@ class SqliteDialect(Dialect):
         if own:
             tx.run("COMMIT")
 
+    def migrate(self, tx: Transaction, script: Iterable[str]) -> None:
+        if tx.rows("PRAGMA foreign_keys") == [(1,)] and (referring := tx.rows(_REFERRING)):
+            names = ", ".join(sorted(name for (name,) in referring))
+            message = (
+                f"the table task is to be dropped or made anew, but {names} refers to it by a foreign key, which might"
+                " delete rows there; send PRAGMA foreign_keys = OFF before the transaction, and ON after it"
+            )
+            raise SchemaError(message)
+        super().migrate(tx, script)
+
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         values: object = list(zip(*columns.values(), strict=True))
         if len(columns) == 1:
@@ -136,7 +152,8 @@ class SqliteDialect(Dialect):
         identifiers, inputs, references, states, dues, delays = zip(*rows, strict=True)
         if any(dues) or any(delays):
             given = [
-                (topic, now, sequence, *row, now, delay)  # a time from now counts from when they are created
+                # A time from now counts from when they are created.
+                (topic, now, sequence, *row, now, delay, row[3] != TaskState.READY)
                 for sequence, (*row, delay) in zip(sequences, rows, strict=True)
             ]
             tx.run_many(self.statements.push.many, given)
@@ -164,9 +181,9 @@ class SqliteDialect(Dialect):
     @staticmethod
     def _draw(tx: Transaction, topic: str, number: int) -> tuple[range, object]:
         """Draw numbers, none for an unknown topic, and tell the time."""
-        drawn = tx.rows(DRAW, {"topic": topic, "number": number})
-        [(last, now)] = drawn or [(0, None)]
-        return (range(last - number + 1, last + 1) if drawn else range(0)), now
+        drawn = tx.rows(DRAW, {"topic": topic})
+        [(first, now)] = drawn or [(0, None)]
+        return (range(first, first + number) if drawn else range(0)), now
 
     @staticmethod
     def _insert_columns(
@@ -185,19 +202,33 @@ class SqliteDialect(Dialect):
         sequences, _ = self._draw(tx, cast("str", parameters["topic"]), number)
         return dict(tx.rows(self.statements.push.copy, {**parameters, "first": sequences[0]}))
 
-    def serialize(self, tx: Transaction, topic: str, identifiers: Sequence[str], salt: int) -> None:
-        """Do nothing: a write transaction is alone."""
+    def serialize(
+        self,
+        tx: Transaction,
+        topic: str,
+        identifiers: Sequence[str],  # noqa: ARG002 - a writer is alone with all of them
+        salt: int,  # noqa: ARG002
+    ) -> None:
+        """See to it that tasks are found by their identifiers; a write transaction is alone anyway."""
+        self._list(tx, topic)
 
     def awaited(self, tx: Transaction, sequences: Collection[int]) -> list[int]:
         return super().awaited(tx, sequences) if tx.rows(ANY) else []
 
     def claim(self, tx: Transaction, layout: Layout, poll: Poll) -> list[Row]:  # noqa: ARG002
         statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
-        return self._claim(tx, poll, statement, POLL_BESIDE[poll.order, poll.condition], {})
+        beside = POLL_BESIDE[poll.order, poll.condition]
+        if poll.condition is Condition.NONE:
+            return self._claim(tx, poll, statement, beside, {})
+        with self.unit(tx):
+            self._list(tx, poll.topic)
+            return self._claim(tx, poll, statement, beside, {})
 
     def claim_between(self, tx: Transaction, poll: Poll, low: str, high: str) -> list[Row]:
         statement = self.statements.between.poll[poll.claim]
-        return self._claim(tx, poll, statement, POLL_BETWEEN_BESIDE, {"low": low, "high": high})
+        with self.unit(tx):
+            self._list(tx, poll.topic)
+            return self._claim(tx, poll, statement, POLL_BETWEEN_BESIDE, {"low": low, "high": high})
 
     def _claim(self, tx: Transaction, poll: Poll, statement: str, beside: str, more: Parameters) -> list[Row]:
         parameters = {
@@ -222,6 +253,13 @@ class SqliteDialect(Dialect):
             given = self.table(sequences=[row[0] for row in rows])
             tx.run(CLAIMS_NOTE, {"era": era, "topic": poll.topic, "owner": poll.owner, **given})
             return rows
+
+    @staticmethod
+    def _list(tx: Transaction, topic: str) -> None:
+        """See to it that all READY tasks are found by their identifiers, in a transaction that writes."""
+        if tx.rows(BEYOND, {"topic": topic}) == [(1,)]:
+            tx.run(ENTER, {"topic": topic})
+            tx.run(NOTE, {"topic": topic})
 
     def recall(self, tx: Transaction) -> None:
         tx.run(CLAIMS)

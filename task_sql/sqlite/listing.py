@@ -7,6 +7,7 @@ from task_api import Direction, Snapshot, TaskState
 
 from ..lister import COLUMNS
 from ..statements import Filter, ListStatements
+from .listed import in_open
 
 __all__ = ["LIST"]
 
@@ -24,7 +25,7 @@ def _page(direction: Direction, filters: Filter) -> str:
         f"sequence {beyond} :start",
         "" if state is None else f"state = {state:d}",
         "state > 1 AND state <> 6" if state not in (None, *_COMMON) else "",
-        "state <= 4" if state is TaskState.ACTIVE else "",
+        in_open() if state is TaskState.ACTIVE else "",
         "reference = :reference" if filters.reference else "",
         "identifier = :identifier" if filters.identifier else "",
     )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from ..statements import OwnerStatements
+from .listed import in_open
 from .times import NOW, from_now
 
 __all__ = ["OWNER"]
@@ -14,7 +15,7 @@ OWNER: Final = OwnerStatements(
     alive=f"SELECT owner FROM task_owner WHERE owner <> :owner AND heartbeat > {from_now('timeout')}",
     expire=f"""
 UPDATE task SET state = 2
-WHERE state = 0 AND state <= 4 AND (
+WHERE state = 0 AND {in_open()} AND (
     lease <= {NOW}
     OR owner <> :owner AND NOT EXISTS (
         SELECT 1 FROM task_owner AS o WHERE o.owner = task.owner AND o.heartbeat >= {from_now("timeout")})

@@ -5,41 +5,41 @@ from typing import Final
 from task_api import Insertion
 
 from ..statements import PushStatements
+from .listed import in_open
 from .times import NOW, from_now
 
 __all__ = ["DRAW", "PUSH", "PUSH_MANY", "PUSH_PLAIN", "PUSH_PLAIN_MANY"]
 
-DRAW: Final = f"""
-UPDATE sqlite_sequence SET seq = seq + :number
-WHERE name = 'task' AND EXISTS (SELECT 1 FROM task_topic WHERE topic = :topic)
-RETURNING seq, {NOW}
-"""
-"""Draw numbers for a batch, unless the topic is unknown; the last of them comes back with the time."""
+_NEXT: Final = "1 + max(coalesce((SELECT max(sequence) FROM task), 0), (SELECT last FROM task_number))"
+DRAW: Final = f"SELECT {_NEXT}, {NOW} FROM task_topic WHERE topic = :topic"
+"""The number from which on a batch is numbered, unless the topic is unknown, and the time: topic."""
 
 _BLOCK: Final = 20
 """So many tasks are inserted at a time: what a statement costs, however many rows it has, is shared by them."""
 
 
-def _insert(columns: str, number: int) -> str:
+def _insert(columns: str, number: int, listed: str = "0") -> str:
     places = range(1, 3 + columns.count(","))
     row = f"({', '.join('?' for _ in places)})"
     return f"""
-INSERT INTO task (topic, created, sequence, {columns})
-SELECT ?, ?, {", ".join(f"column{place}" for place in places)}
+INSERT INTO task (topic, created, listed, sequence, {columns})
+SELECT ?, ?, {listed}, {", ".join(f"column{place}" for place in places)}
 FROM (VALUES {", ".join([row] * number)})
 """
 
 
 # Most tasks are READY and have nothing but an identifier and an input. There are statements for them, because sqlite3
 # takes a microsecond to bind a None, which it tries to adapt first: half of what a task in a block costs.
-PUSH_PLAIN: Final = """
-INSERT INTO task (topic, identifier, input)
-SELECT topic, ?, ? FROM task_topic WHERE topic = ?
+PUSH_PLAIN: Final = f"""
+INSERT INTO task (sequence, topic, identifier, input)
+SELECT {_NEXT}, topic, ?, ? FROM task_topic WHERE topic = ?
 """
 """Insert a READY task without reference or due time: identifier, input, topic."""
 PUSH_PLAIN_MANY: Final = {number: _insert("identifier, input", number) for number in (_BLOCK, 1)}
 """Insert so many of them: topic, now, then each task's sequence, identifier and input."""
-PUSH_MANY: Final = {number: _insert("identifier, input, reference, state", number) for number in (_BLOCK, 1)}
+PUSH_MANY: Final = {
+    number: _insert("identifier, input, reference, state", number, "column5 <> 1") for number in (_BLOCK, 1)
+}
 """Insert so many tasks without a due time: topic, now, then each task's sequence, identifier, input and so on."""
 
 
@@ -47,7 +47,7 @@ def _older(finished: str, columns: str = "t.sequence", states: str = "1, 2, 3, 4
     """Find the older tasks of identifiers, open ones and of the finished those that are meant."""
     return f"""
     SELECT {columns} FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_open
-        ON t.topic = :topic AND t.identifier = g.value AND t.state IN ({states}) AND t.state <= 4
+        ON t.topic = :topic AND t.identifier = g.value AND t.state IN ({states}) AND {in_open("t")}
     UNION ALL
     SELECT {columns} FROM json_each(:given) AS g CROSS JOIN task AS t INDEXED BY task_done
         ON t.topic = :topic AND t.identifier = g.value AND t.state >= 5 {finished}"""
@@ -55,27 +55,28 @@ def _older(finished: str, columns: str = "t.sequence", states: str = "1, 2, 3, 4
 
 PUSH: Final = PushStatements(
     one=f"""
-INSERT INTO task (topic, identifier, input, reference, state, due)
-SELECT topic, :identifier, :input, :reference, :state, coalesce(:due, {from_now("delay")})
+INSERT INTO task (sequence, topic, identifier, input, reference, state, due, listed)
+SELECT {_NEXT}, topic, :identifier, :input, :reference, :state, coalesce(:due, {from_now("delay")}), :state <> 1
 FROM task_topic WHERE topic = :topic
 """,
     many="""
-INSERT INTO task (topic, created, sequence, identifier, input, reference, state, due)
-VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', ?, ?)))
+INSERT INTO task (topic, created, sequence, identifier, input, reference, state, due, listed)
+VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', ?, ?)), ?)
 """,
     copy="""
-INSERT INTO task (topic, sequence, identifier, input, reference, origin, on_abort, failed, state, waits)
+INSERT INTO task (topic, sequence, identifier, input, reference, origin, on_abort, failed, listed, state, waits)
 SELECT
-    t.topic, :first + g.key, t.identifier, t.input, t.reference, t.sequence, t.on_abort, t.failed,
+    t.topic, :first + g.key, t.identifier, t.input, t.reference, t.sequence, t.on_abort, t.failed, t.waits IS NOT NULL,
     CASE WHEN t.waits IS NOT NULL AND json_extract(g.value, '$[1]') = 1 THEN 4 ELSE json_extract(g.value, '$[1]') END,
     CASE WHEN t.waits IS NOT NULL AND json_extract(g.value, '$[1]') = 1 THEN 1 END
 FROM json_each(:given) AS g CROSS JOIN task AS t ON t.sequence = json_extract(g.value, '$[0]')
 RETURNING origin, sequence
 """,
     retire={
-        Insertion.SUPERSEDE: """
+        Insertion.SUPERSEDE: f"""
 UPDATE task INDEXED BY task_open SET state = 8
-WHERE state = 1 AND state <= 4 AND topic = :topic AND identifier IN (SELECT value FROM json_each(:given))
+WHERE state = 1 AND {in_open()} AND topic = :topic
+AND identifier IN (SELECT value FROM json_each(:given))
 RETURNING sequence
 """,
         Insertion.REPLACE: f"""

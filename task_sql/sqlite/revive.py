@@ -6,6 +6,7 @@ from typing import Final
 from task_api import Junction, TaskState
 
 from ..statements import ReviveStatements
+from .listed import in_open
 from .times import NOW
 
 __all__ = ["REVIVE"]
@@ -67,7 +68,7 @@ def _junction(present: str) -> str:
     return f"""
 UPDATE task SET
     state = CASE WHEN waits IS NULL THEN 1 ELSE 4 END, waits = CASE WHEN waits IS NOT NULL THEN 1 END, due = NULL
-WHERE topic = :topic AND state = 4 AND state <= 4 AND identifier IN (
+WHERE topic = :topic AND state = 4 AND {in_open()} AND identifier IN (
     SELECT identifier FROM (
         SELECT m.identifier, min({present}) OVER (PARTITION BY m.number) AS complete
         FROM (
@@ -80,9 +81,9 @@ RETURNING identifier
 """
 
 
-_OPEN: Final = """EXISTS (
+_OPEN: Final = f"""EXISTS (
             SELECT 1 FROM task AS t INDEXED BY task_open
-            WHERE t.state {states} AND t.state <= 4 AND t.topic = :topic AND t.identifier = m.identifier)"""
+            WHERE t.state {{states}} AND {in_open("t")} AND t.topic = :topic AND t.identifier = m.identifier)"""
 _DONE: Final = """EXISTS (
             SELECT 1 FROM task AS t INDEXED BY task_done
             WHERE t.state >= 5 AND t.state <= 7 AND t.topic = :topic AND t.identifier = m.identifier)"""

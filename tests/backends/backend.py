@@ -32,6 +32,12 @@ AND state <> 'idle'
 """
 
 
+_NOT_LISTED = """
+SELECT t.sequence FROM task_topic AS p JOIN task AS t ON t.topic = p.topic
+WHERE t.state = 1 AND t.sequence <= p.listed AND t.listed = 0 AND t.token = 0
+"""
+
+
 class Kind(Enum):
     """What is passed to the repository as its transaction."""
 
@@ -210,6 +216,13 @@ class Backend:
         assert pool.checkedout() == 0, f"connections left checked out: {pool.status()}"
         if self.name == "postgresql":
             assert_nothing_open(self.dsn)
+        if self.name == "sqlite":
+            self._assert_listed()
+
+    def _assert_listed(self) -> None:
+        """Insist that READY tasks are found by their identifiers where that is said; see task_sql/sqlite/listed.py."""
+        with suppress(sqlite3.OperationalError):  # the test has removed the schema, or never had it
+            assert self.sql(_NOT_LISTED) == []
 
 
 def assert_nothing_open(dsn: str) -> None:

@@ -25,6 +25,7 @@ from task_sql.postgresql.dialect import PostgresDialect
 from task_sql.sqlite import between as sqlite_between
 from task_sql.sqlite import claim as sqlite_claim
 from task_sql.sqlite import dependency as sqlite_dependency
+from task_sql.sqlite import listed as sqlite_listed
 from task_sql.sqlite import push as sqlite_push
 from task_sql.sqlite.dialect import SqliteDialect
 from task_sql.statements import Filter
@@ -100,6 +101,9 @@ _BESIDE: Mapping[str, Mapping[str, object]] = {
         "push.plain": sqlite_push.PUSH_PLAIN,
         "push.plain_insert": sqlite_push.PUSH_PLAIN_MANY,
         "dependency.any": sqlite_dependency.ANY,
+        "listed.beyond": sqlite_listed.BEYOND,
+        "listed.enter": sqlite_listed.ENTER,
+        "listed.note": sqlite_listed.NOTE,
         "claim.beside": sqlite_claim.POLL_BESIDE,
         "between.poll_beside": sqlite_between.POLL_BETWEEN_BESIDE,
         **{

@@ -9,6 +9,7 @@ import pytest
 from task_api import Condition, InvalidTaskError
 from task_sql.postgresql.claim import CANDIDATES, PROBE
 from tests.backends.steps import complete, poll, push
+from tests.processor.support import eventually
 from tests.sql.recording import sent
 
 if TYPE_CHECKING:
@@ -51,17 +52,26 @@ def test_an_old_snapshot_teaches_nothing(backend: Backend, repository: TaskRepos
         repository.page(old, topic)
         push(backend, repository, topic, *"b" * 50)
         held = poll(backend, repository, topic, 5, condition=singular)
-        for _ in range(5):
-            assert poll(backend, repository, topic, 5, condition=singular) == []
+
+        _learn(backend, repository, topic, {"a", "b"})
         known = _known(repository)
         _look_from_the_start(repository)
         with pytest.raises(InvalidTaskError, match="READ COMMITTED"):
             repository.poll_many(old, topic, 5, condition=singular)
 
-    assert set(known[1]) == {"a", "b"}
     assert _known(repository) == known
     complete(backend, repository, topic, held)
     assert [task.identifier for task in poll(backend, repository, topic, 5, condition=singular)] == ["a", "b"]
+
+
+def _learn(backend: Backend, repository: TaskRepository[Any], topic: str, identifiers: set[str]) -> None:
+    """Poll in vain until it is known whose tasks wait: not before other transactions on the server have ended."""
+
+    def learned() -> bool:
+        assert poll(backend, repository, topic, 5, condition=Condition.SINGULAR_BY_IDENTIFIER) == []
+        return set(_known(repository)[1]) == identifiers
+
+    eventually(learned)
 
 
 def _known(repository: Any) -> tuple[int, tuple[str, ...]]:  # noqa: ANN401 - what it is inside
@@ -89,8 +99,9 @@ def test_who_finds_everything_blocked_forgets_nothing(
         complete(backend, repository, topic, held)
         return [task.identifier for task in held]
 
-    for _ in range(20):
-        take()
+    held = poll(backend, repository, topic, 10, condition=singular)
+    _learn(backend, repository, topic, {"a", "b"})
+    complete(backend, repository, topic, held)
     with sent(backend) as statements:
         assert [take() for _ in range(20)] == [["a", "b"]] * 20
     assert statements

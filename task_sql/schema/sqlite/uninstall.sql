@@ -4,6 +4,8 @@ DROP VIEW IF EXISTS task_pretty;
 
 DROP TABLE IF EXISTS task;
 
+DROP TABLE IF EXISTS task_number;
+
 DROP TABLE IF EXISTS task_dependency;
 
 DROP TABLE IF EXISTS task_topic;

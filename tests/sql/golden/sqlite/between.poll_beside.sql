@@ -3,7 +3,7 @@ UPDATE task SET
     polled = strftime('%Y-%m-%d %H:%M:%f', 'now'), lease = strftime('%Y-%m-%d %H:%M:%f', 'now', :lease)
 WHERE sequence IN (
     SELECT t.sequence FROM task AS t INDEXED BY task_open
-    WHERE t.state = 1 AND t.state <= 4 AND t.topic = :topic AND t.identifier >= :low AND t.identifier < :high
+    WHERE t.state = 1 AND t.state <= 4 AND (t.listed = 1 OR t.token > 0 OR t.state <> 1) AND t.topic = :topic AND t.identifier >= :low AND t.identifier < :high
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)

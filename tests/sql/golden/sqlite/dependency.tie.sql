@@ -1,4 +1,4 @@
 UPDATE task SET
-    state = CASE WHEN state = 1 AND :waits IS NOT NULL THEN 4 ELSE state END,
+    listed = listed OR :waits IS NOT NULL, state = CASE WHEN state = 1 AND :waits IS NOT NULL THEN 4 ELSE state END,
     waits = coalesce(:waits, waits), on_abort = coalesce(:on_abort, on_abort)
 WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic

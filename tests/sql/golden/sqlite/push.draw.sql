@@ -1,3 +1,1 @@
-UPDATE sqlite_sequence SET seq = seq + :number
-WHERE name = 'task' AND EXISTS (SELECT 1 FROM task_topic WHERE topic = :topic)
-RETURNING seq, strftime('%Y-%m-%d %H:%M:%f', 'now')
+SELECT 1 + max(coalesce((SELECT max(sequence) FROM task), 0), (SELECT last FROM task_number)), strftime('%Y-%m-%d %H:%M:%f', 'now') FROM task_topic WHERE topic = :topic

@@ -1,9 +1,9 @@
 -- 20
-INSERT INTO task (topic, created, sequence, identifier, input)
-SELECT ?, ?, column1, column2, column3
+INSERT INTO task (topic, created, listed, sequence, identifier, input)
+SELECT ?, ?, 0, column1, column2, column3
 FROM (VALUES (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?), (?, ?, ?))
 
 -- 1
-INSERT INTO task (topic, created, sequence, identifier, input)
-SELECT ?, ?, column1, column2, column3
+INSERT INTO task (topic, created, listed, sequence, identifier, input)
+SELECT ?, ?, 0, column1, column2, column3
 FROM (VALUES (?, ?, ?))

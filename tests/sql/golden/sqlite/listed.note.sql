@@ -1,0 +1,1 @@
+UPDATE task_topic SET listed = (SELECT max(sequence) FROM task) WHERE topic = :topic
