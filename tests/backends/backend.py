@@ -80,6 +80,11 @@ class Backend:
             return str(url.database)
         return url.set(drivername="postgresql").render_as_string(hide_password=False)
 
+    @property
+    def on_postgresql(self) -> bool:
+        """Whether PostgreSQL executes what it is told, so that it can be asked who is in a transaction."""
+        return self.name == "postgresql"
+
     def connect(self) -> Transaction:
         """A new connection of the driver itself, not in autocommit mode; the caller closes it."""
         if self.name == "sqlite":
@@ -214,7 +219,7 @@ class Backend:
     def _assert_no_leak(self) -> None:
         pool: Any = self.engine.pool
         assert pool.checkedout() == 0, f"connections left checked out: {pool.status()}"
-        if self.name == "postgresql":
+        if self.on_postgresql:
             assert_nothing_open(self.dsn)
         if self.name == "sqlite":
             self._assert_listed()

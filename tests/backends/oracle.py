@@ -9,7 +9,7 @@ import oracledb
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
-from tests.backends.backend import Backend, Transaction, assert_nothing_open
+from tests.backends.backend import Backend, Transaction
 
 _MANY_ON_DOUBLE = 2_500
 
@@ -32,6 +32,11 @@ class OracleBackend(Backend):
     def dsn(self) -> str:
         """What the driver's own ``connect`` takes: of the double the URL of PostgreSQL, of a server its address."""
         return str(self._connect_arguments()["dsn"])
+
+    @property
+    def on_postgresql(self) -> bool:
+        """So it is with the double."""
+        return self.is_double
 
     def connect(self) -> Transaction:
         """A new connection of the driver itself, not in autocommit mode; the caller closes it."""
@@ -72,11 +77,6 @@ class OracleBackend(Backend):
 
     def _closed(self, connection: Transaction) -> bool:
         return not connection.is_healthy()
-
-    def _assert_no_leak(self) -> None:
-        super()._assert_no_leak()
-        if self.is_double:
-            assert_nothing_open(self.dsn)
 
 
 def _aware(value: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import pytest
 
 from task_api import Revivification, TaskState
@@ -31,9 +32,11 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'i
 def kill(backend: Backend, process: Process) -> None:
     """Kill a process and wait until its database has noticed."""
     process.kill()
-    deadline = time.monotonic() + TIMEOUT
-    while backend.name == "postgresql" and backend.sql(LEFT_OPEN):
-        assert time.monotonic() < deadline, "the server keeps a dead client's transaction"
+    if backend.on_postgresql:
+        deadline = time.monotonic() + TIMEOUT
+        with psycopg.connect(backend.dsn, autocommit=True) as connection:
+            while connection.execute(LEFT_OPEN).fetchall():
+                assert time.monotonic() < deadline, "the server keeps a dead client's transaction"
 
 
 @pytest.mark.parametrize("stage", ["pushing", "replacing", "polling", "holding"])
