@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,6 +33,8 @@ _SAMPLE = 20_000
 _LOOK = 0.05
 _IDLE = 3
 _PATIENCE = timedelta(seconds=30)
+_SIGNALLED = 0.5
+"""A signal that comes just before a wait is heard after it."""
 
 
 class Observer(Protocol):
@@ -111,6 +113,19 @@ class _Tally(TaskListener):
 
 def run(engine: Engine, orders: int, observe: Observer) -> Outcome:
     """Install the schema, push so many orders, and have everything decided that follows from them."""
+    stopped = threading.Event()
+    # On another thread, so that no signal cuts into a transaction: it ends this one's wait, and what runs is stopped.
+    with ThreadPoolExecutor(1, thread_name_prefix="topiq-demo") as aside:
+        running = aside.submit(_run, engine, orders, observe, stopped)
+        try:
+            while not wait([running], _SIGNALLED).done:
+                pass
+        finally:
+            stopped.set()
+    return running.result()
+
+
+def _run(engine: Engine, orders: int, observe: Observer, stopped: threading.Event) -> Outcome:
     repository: TaskRepository[Any] = task_sql.create_repository(engine)
     with engine.begin() as tx:
         task_sql.schema.install(tx)
@@ -127,11 +142,10 @@ def run(engine: Engine, orders: int, observe: Observer) -> Outcome:
     worker.start(_PATIENCE)
     try:
         with ThreadPoolExecutor(_PRODUCERS, thread_name_prefix="topiq-producer") as pool:
-            stopped = threading.Event()
             shares = [range(first, orders, _PRODUCERS) for first in range(_PRODUCERS)]
             producers = [pool.submit(_produce, engine, repository, share, stopped) for share in shares]
             try:
-                while not tally.wait():
+                while not (tally.wait() or stopped.is_set()):
                     _tell(tally, totals, observe)
                     pushed = [producer.result() for producer in producers if producer.done()]
                     if len(pushed) == len(producers) and tally.idle(_IDLE) and not _open(engine, repository):
