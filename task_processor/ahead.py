@@ -55,9 +55,9 @@ class Ahead(Generic[T]):
             return self._waiting.popleft()
 
     def rest(self) -> None:
-        """Wait until none is worked on; what it left undone is known then."""
+        """Wait until none is worked on and none waits; what they left undone is known then."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or not self._working)
+            self._changed.wait_for(lambda: self._closed or not (self._working or self._waiting))
 
     def drop(self) -> list[CommittedBatch[T]]:
         """Return all that wait, whose turn does not come now."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 from task_api import LostTaskError, Task, TaskDecision
 
 from .connection import broken, refused
+from .dispatcher import swallowed
 from .extension import extend
 from .handler import Completion, HandedOverError, ShutdownError, TaskHandler, UnavailableError
 from .outcome import FirstOutcome
@@ -85,7 +86,7 @@ class CommittedBatch(Generic[T]):
                 self._fail(error)
             return False
         if decisions is None:
-            return self._defer(RuntimeError("the dispatcher keeps to itself what is raised in its transactions"))
+            return self._defer(swallowed())
         self._settle()
         work.reporter.complete(self._trace, decisions)
         return True

@@ -15,6 +15,7 @@ from task_api import Claim, Condition, Order, Task
 from .ahead import Ahead
 from .committed import CommittedBatch
 from .deadline import seconds
+from .dispatcher import transaction
 from .handler import TaskHandler, TaskHandlerFactory, checked_handler, lend, lend_retry, room
 from .lease import LeaseKeeper
 from .limiter import TaskLimiter, TaskToken
@@ -122,13 +123,14 @@ class PollLoop(Generic[T]):
         """Begin; tell whether that happened in time. Otherwise nothing will ever be polled."""
         try:
             self._thread.start()
+            begun = self._begun.wait(timeout)
         except BaseException:
-            # An interrupt may come when the thread has begun all the same.
+            # An interrupt may come when the thread has begun all the same, or makes its handler.
             self.request_stop()
             if self._thread.ident is None:
                 self._ended.set()
             raise
-        if self._begun.wait(timeout):
+        if begun:
             return True
         # Critical section: either it has begun after all, or it never will.
         with self._lock:
@@ -382,7 +384,7 @@ class PollLoop(Generic[T]):
             return None
         tasks: list[Task] = []
         try:
-            with self._work.dispatcher() as tx:
+            with transaction(self._work.dispatcher) as tx:
                 tasks = self._poll(tx, size)
         except BaseException:
             # The commit may have worked although its answer was lost: what is held then is given back.
@@ -401,7 +403,7 @@ class PollLoop(Generic[T]):
     def _transactional(self, handler: TaskHandler, token: TaskToken, turns: Turns[T]) -> int:
         batch: TransactionalBatch[T] | None = None
         try:
-            with self._work.dispatcher() as tx:
+            with transaction(self._work.dispatcher) as tx:
                 if tasks := self._poll(tx, self._polling.size):
                     batch = TransactionalBatch(self._work, tasks)
                     turns.wait(batch, last=len(tasks) < self._polling.size)

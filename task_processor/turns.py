@@ -36,6 +36,8 @@ class Turns(Generic[T]):
         # In the order of their polls, until their transactions have ended; it is the first one's turn.
         self._batches: deque[TransactionalBatch[T]] = deque()
         self._halted = False
+        # How often that was so, now and when the thread that polls began to.
+        self._halts = self._begun_after = 0
         self._closed = False
 
     def place(self) -> bool:
@@ -44,6 +46,7 @@ class Turns(Generic[T]):
         with self._changed:
             self._changed.wait_for(lambda: self._closed or (self._poller in (None, thread) and not self._halted))
             self._poller = thread
+            self._begun_after = self._halts
             return not self._closed
 
     def wait(self, batch: TransactionalBatch[T], *, last: bool) -> None:
@@ -54,6 +57,8 @@ class Turns(Generic[T]):
         """
         # Critical section: what kept the one before from being decided is known here, or halts this one.
         with self._changed:
+            # What has given way since this one's poll began comes first; so nobody polls before this one is gone, too.
+            self._halted |= self._begun_after != self._halts
             refused = self._closed or self._halted or self._setback.is_set()
             self._batches.append(batch)
             self._call()
@@ -77,6 +82,7 @@ class Turns(Generic[T]):
         """Give back what waits, and have nothing polled before all are gone: what comes first is polled first then."""
         with self._changed:
             self._halted = bool(self._batches)
+            self._halts += 1
             for batch in islice(self._batches, 1, None):
                 batch.abandon()
 

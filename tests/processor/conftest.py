@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 @pytest.fixture
 def no_thread_is_left() -> Iterator[None]:
     """Insist that what a test has started ends with it."""
+    before = set(threading.enumerate())
     yield
-    for thread in threading.enumerate():
+    for thread in set(threading.enumerate()) - before:
         if thread.name.startswith("task-"):
             thread.join(PATIENCE)
             assert not thread.is_alive(), thread.name

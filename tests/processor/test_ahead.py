@@ -6,12 +6,13 @@ import gc
 import threading
 import weakref
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from task_api import Claim, Condition, InvalidTaskError, Task, TaskRepository, TaskState
 from task_processor import TaskLimiter, TaskManager, UnavailableError, Worker, each
+from task_processor.ahead import Ahead
 from tests.backends.steps import info, push, states
 from tests.processor.support import (
     BATCH,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from task_processor import Callback, OnFailure
+    from task_processor.committed import CommittedBatch
     from tests.backends import Backend, Transaction
 
 pytestmark = [pytest.mark.kinds("driver"), pytest.mark.usefixtures("no_thread_is_left")]
@@ -245,6 +247,7 @@ def test_what_waits_is_given_back_before_more_is_polled(
     """A batch that could not begin comes first again, however long its handler takes to return (TM-20, P3)."""
     push(backend, repository, topic, "a", "b")
     recorder, heard, waited, again = Recorder(), list[str](), threading.Event(), threading.Event()
+    failing, polling = threading.Event(), threading.Lock()
 
     def delay(_: timedelta, failures: int, __: timedelta) -> timedelta:
         heard.append(f"wait {failures}")
@@ -253,9 +256,11 @@ def test_what_waits_is_given_back_before_more_is_polled(
 
     class Telling(Watched):
         def poll_many(self, *arguments: Any, **options: Any) -> list[Task]:
-            if waited.is_set():
-                again.set()
-            return super().poll_many(*arguments, **options)
+            with polling:
+                if waited.is_set():
+                    again.set()
+                # One that has begun already comes a moment too early to find what is given back.
+                return [] if failing.is_set() else super().poll_many(*arguments, **options)
 
     def work(tasks: Sequence[Task], callback: Callback, on_failure: OnFailure) -> None:
         heard.append(tasks[0].identifier)
@@ -263,9 +268,12 @@ def test_what_waits_is_given_back_before_more_is_polled(
             eventually(lambda: manager.statistics.batches == 2)
             waited.clear()
             again.clear()
+            with polling:
+                failing.set()
             on_failure(UnavailableError())
             assert waited.wait(PATIENCE)
             assert not again.wait(0.2), "it was polled again before the handler has returned"
+            failing.clear()
         else:
             callback(lambda _: handled(tasks))
 
@@ -278,6 +286,27 @@ def test_what_waits_is_given_back_before_more_is_polled(
     recorder.wait("complete", 2)
     manager.stop()
     assert heard == ["a", "wait 1", "a", "wait 2", "a", "b"]
+
+
+def test_who_has_backed_off_waits_for_all_that_was_polled() -> None:
+    """Also for what came too late to be dropped, and has not had its turn (TM-20, P3)."""
+    ahead, rested, batch = Ahead[Any](2), threading.Event(), cast("CommittedBatch[Any]", object())
+    assert ahead.put(batch)
+
+    def rest() -> None:
+        ahead.rest()
+        rested.set()
+
+    threads = [threading.Thread(target=target, daemon=True) for target in (rest, ahead.get)]
+    threads[0].start()
+    assert not rested.wait(0.1)
+    assert ahead.get() is batch
+    assert not rested.wait(0.1)
+    threads[1].start()
+    assert rested.wait(PATIENCE)
+    ahead.close()
+    for thread in threads:
+        thread.join()
 
 
 @pytest.mark.parametrize("ahead", [0, 1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 from task_api import Claim, TaskRepository, TaskState
 from task_processor import TaskManager, each
 from tests.backends.steps import push, states
-from tests.processor.support import LONG, MOMENT, Recorder, running
+from tests.processor.support import LONG, MOMENT, PATIENCE, PlainHandler, Recorder, running
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -104,3 +105,45 @@ def test_a_start_that_is_interrupted_is_none(
     manager.stop()
     assert (before, len(done)) == (1, 2)
     assert not manager.active
+
+
+def test_a_start_that_is_interrupted_while_the_handler_is_made_is_none(
+    backend: Backend, repository: Repository, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The handler is made to its end, and closed; nothing is polled (TM-B2)."""
+    push(backend, repository, topic, "a")
+    started, interrupted, closed = threading.Event(), threading.Event(), threading.Event()
+    start, main = threading.Thread.start, threading.get_ident()
+
+    def tell(self: threading.Thread) -> None:
+        start(self)
+        started.set()
+
+    class Closing(PlainHandler):
+        def close(self) -> None:
+            closed.set()
+
+    def interrupt(*_: object) -> None:
+        if not interrupted.is_set():
+            interrupted.set()
+            raise KeyboardInterrupt
+
+    def factory(_: str) -> PlainHandler:
+        assert started.wait(PATIENCE)
+        # Again and again, because one that comes right before a wait is heard only after it.
+        while not interrupted.wait(MOMENT.total_seconds()):
+            signal.pthread_kill(main, signal.SIGINT)
+        return Closing(lambda *_: None)
+
+    monkeypatch.setattr(threading.Thread, "start", tell)
+    manager = TaskManager(topic, repository, backend.begin, factory, pause=LONG)
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            manager.start()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert closed.wait(PATIENCE)
+    assert manager.stop() in (True, False)
+    assert not manager.active
+    assert set(states(backend, repository, topic).values()) == {TaskState.READY}

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState
+from task_api import Claim, LostTaskError, Task, TaskDecision, TaskRepository, TaskState, UnknownOwnerError
 from task_processor import ShutdownError, TaskLimiter, TaskManager, TaskToken, UnavailableError, batch, each
 from tests.backends.steps import info, push, states
-from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, Shaky, eventually, running
+from tests.processor.support import LONG, PATIENCE, Gate, PlainHandler, Recorder, Shaky, Watched, eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -453,33 +453,63 @@ def test_a_limiter_that_gives_no_slot_ends_the_loop(backend: Backend, repository
     assert "gave topic 'topic' no slot" in str(error)
 
 
+@contextmanager
+def silently(backend: Backend, error: type[Exception]) -> Iterator[Transaction]:
+    """Begin a transaction, and keep to itself that it was rolled back."""
+    with suppress(error), backend.begin() as tx:
+        yield tx
+
+
+@claims
 def test_a_dispatcher_that_keeps_errors_to_itself_decides_nothing(
-    backend: Backend, repository: Repository, topic: str
+    backend: Backend, repository: Repository, topic: str, claim: Claim
 ) -> None:
     """The tasks are given back, and it is said why (TM-20)."""
     [task] = push(backend, repository, topic, "a")
     recorder, failed = Recorder(), threading.Event()
 
-    @contextmanager
-    def silent() -> Iterator[Transaction]:
-        with suppress(ConnectionError), backend.begin() as tx:
-            yield tx
-
-    def handle(tasks: Sequence[Task], callback: Callback, _: object) -> None:
-        def complete(_: Transaction) -> dict[Task, TaskDecision]:
+    class Failing(Watched):
+        def complete_many(self, *arguments: Any) -> None:
             if not failed.is_set():
                 failed.set()
-                raise ConnectionError
-            return dict.fromkeys(tasks, TaskDecision.SUCCESS)
+                raise LostTaskError(topic, [task])
+            repository.complete_many(*arguments)
 
-        callback(complete)
-
-    manager = TaskManager(topic, repository, silent, lambda _: PlainHandler(handle), listener=recorder, pause=LONG)
+    manager = TaskManager(
+        topic,
+        Failing(repository),
+        lambda: silently(backend, LostTaskError),
+        each(nothing),
+        listener=recorder,
+        pause=LONG,
+        claim=claim,
+    )
     manager.start()
     recorder.wait("complete")
     manager.stop()
     assert "keeps to itself" in str(recorder.wait("fatal")[0])
     assert info(backend, repository, topic, task).state is TaskState.SUCCEEDED
+
+
+@claims
+def test_a_dispatcher_that_keeps_errors_to_itself_does_not_hide_those_of_polls(
+    backend: Backend, topic: str, claim: Claim
+) -> None:
+    """A poll that was refused is not taken for one that found nothing (TM-20)."""
+    stranger, recorder = backend.repository("stranger", register=False), Recorder()
+    manager = TaskManager(
+        topic,
+        stranger,
+        lambda: silently(backend, UnknownOwnerError),
+        each(nothing),
+        listener=recorder,
+        pause=LONG,
+        claim=claim,
+    )
+    manager.start()
+    assert "keeps to itself" in str(recorder.wait("fatal")[0])
+    manager.stop()
+    assert "empty" not in recorder.names()
 
 
 def test_a_stop_that_takes_too_long_can_give_the_tasks_back(
