@@ -2,7 +2,7 @@
 What an operator asks that the repository does not answer: looks at the tables, which change nothing.
 
 ``state + 0`` and ``state`` both occur where one would do: the first leads to PostgreSQL's index, the second to
-SQLite's.
+SQLite's. And what is READY is asked for by itself, because SQLite has it in another index.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, case, column, func, literal, literal_column, or_, select, text
+from sqlalchemy import and_, case, column, func, literal, literal_column, or_, select, text, union_all
 from sqlalchemy import table as table_clause
 
 from task_api import TaskState
@@ -49,8 +49,8 @@ _NOW = {
     "postgresql": "SELECT statement_timestamp()",
     "oracle": "SELECT SYS_EXTRACT_UTC(SYSTIMESTAMP) FROM dual",
 }
-_OPEN = TaskState.SUSPENDED
-"""The last of the states in which a task may still need somebody."""
+_HALTED = (TaskState.ACTIVE, TaskState.EXPIRED, TaskState.FAILED, TaskState.SUSPENDED)
+"""The states beside READY in which a task may still need somebody."""
 _LOOKED_AT = 1000
 _NAMED = 500
 """So many tasks are named in a statement."""
@@ -89,14 +89,21 @@ def _ordinal(state: TaskState) -> ColumnElement[int]:
     return literal_column(str(int(state)))
 
 
-def _is(task: FromClause, state: TaskState) -> ColumnElement[bool]:
-    """Be in a state, by whichever index knows it."""
-    there = task.c.state
-    value = _ordinal(state)
-    if state is TaskState.READY:
-        return there == value
-    last = _ordinal(_OPEN)
-    return and_(there == value, there <= last, there + 0 == value, there + 0 <= last)
+def _ready(task: FromClause) -> ColumnElement[bool]:
+    """Be READY."""
+    return task.c.state == _ordinal(TaskState.READY)
+
+
+def _halted(task: FromClause, *states: TaskState) -> ColumnElement[bool]:
+    """Be in one of those states, by whichever index knows it."""
+    there, values, last = task.c.state, [_ordinal(state) for state in states], _ordinal(_HALTED[-1])
+    return and_(
+        there.in_(values),
+        there <= last,
+        there != _ordinal(TaskState.READY),
+        (there + 0).in_(values),
+        there + 0 <= last,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,21 +196,17 @@ def now(connection: Connection) -> datetime:
 def depths(connection: Connection, topics: Collection[str] | None = None) -> list[Depth]:
     """Count the tasks that may still need somebody, by topic and state."""
     task = _task()
-    last = _ordinal(_OPEN)
-    query = (
-        select(
-            task.c.topic,
-            task.c.state,
-            func.count(),
-            func.min(task.c.created),
-            func.min(task.c.polled),
-            func.min(task.c.due),
-        )
-        .where(task.c.state <= last, task.c.state + 0 <= last)
-        .group_by(task.c.topic, task.c.state)
-    )
+    counted = select(
+        task.c.topic,
+        task.c.state,
+        func.count(),
+        func.min(task.c.created),
+        func.min(task.c.polled),
+        func.min(task.c.due),
+    ).group_by(task.c.topic, task.c.state)
     if topics is not None:
-        query = query.where(task.c.topic.in_(topics))
+        counted = counted.where(task.c.topic.in_(topics))
+    query = union_all(counted.where(_ready(task)), counted.where(_halted(task, *_HALTED)))
     read = dialect_of(connection).read_moment
     return [
         Depth(topic, TaskState(state), count, read(created), read(polled), read(due))
@@ -232,7 +235,7 @@ def owners(connection: Connection, topics: Collection[str] | None = None) -> lis
     task, owner = _task(), table_clause("task_owner", column("owner"), column("heartbeat"), column("registered"))
     held = (
         select(task.c.owner, func.count(), func.min(task.c.polled))
-        .where(_is(task, TaskState.ACTIVE))
+        .where(_halted(task, TaskState.ACTIVE))
         .group_by(task.c.owner)
     )
     if topics is not None:
@@ -252,7 +255,7 @@ def owners(connection: Connection, topics: Collection[str] | None = None) -> lis
 def active_of(connection: Connection, topic: str, owner: str) -> list[int]:
     """Return the sequences of the topic's ACTIVE tasks that an owner holds."""
     task = _task()
-    query = select(task.c.sequence).where(task.c.topic == topic, _is(task, TaskState.ACTIVE), task.c.owner == owner)
+    query = select(task.c.sequence).where(task.c.topic == topic, _halted(task, TaskState.ACTIVE), task.c.owner == owner)
     return sorted(connection.execute(query).scalars())
 
 
@@ -261,7 +264,7 @@ def waiting(connection: Connection, topic: str, number: int = _LOOKED_AT) -> lis
     task = _task()
     ready = (
         select(task.c.sequence, task.c.identifier)
-        .where(task.c.topic == topic, _is(task, TaskState.READY))
+        .where(task.c.topic == topic, _ready(task))
         .order_by(task.c.sequence + 0)
         .limit(number)
         .subquery("ready")
@@ -274,7 +277,7 @@ def waiting(connection: Connection, topic: str, number: int = _LOOKED_AT) -> lis
             .where(
                 other.c.topic == topic,
                 other.c.identifier == ready.c.identifier,
-                or_(*(_is(other, state) for state in states)),
+                _halted(other, *states),
             )
             .correlate(ready)
             .scalar_subquery()
@@ -299,7 +302,7 @@ def suspended(connection: Connection, topic: str, moment: datetime) -> Suspended
         func.count(case((task.c.due.is_(None), 1))),
         func.count(),
         func.min(task.c.due),
-    ).where(task.c.topic == topic, _is(task, TaskState.SUSPENDED))
+    ).where(task.c.topic == topic, _halted(task, TaskState.SUSPENDED))
     overdue, endless, total, first = connection.execute(query).one()
     return Suspended(overdue, total - overdue - endless, endless, dialect_of(connection).read_moment(first))
 
@@ -309,7 +312,7 @@ def ended_leases(connection: Connection, topic: str, moment: datetime) -> int:
     task = _task()
     query = select(func.count()).where(
         task.c.topic == topic,
-        _is(task, TaskState.ACTIVE),
+        _halted(task, TaskState.ACTIVE),
         task.c.lease <= literal(dialect_of(connection).moment(moment)),
     )
     return int(connection.execute(query).scalar_one())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import ClassVar, Final, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from task_api import Claim, Condition, Order, SchemaError, Task, TaskError, TaskRef, TaskState
 from task_api.task import new_task
@@ -54,6 +54,15 @@ class Poll:
     claim: Claim
 
 
+class _Known(NamedTuple):
+    """What is known of a database."""
+
+    home: ref[object]
+    layout: Layout
+    until: float
+    """When it is to be looked at again."""
+
+
 def tasks_of(sequences: Sequence[int], identifiers: Sequence[str], inputs: Sequence[str | None]) -> list[Task]:
     """Make tasks that were stored under these numbers."""
     if len(sequences) != len(identifiers):
@@ -73,7 +82,8 @@ class Dialect(ABC):
     """Whether its schema can be partitioned."""
 
     def __init__(self) -> None:
-        self._layouts: WeakKeyDictionary[object, tuple[Layout, float]] = WeakKeyDictionary()
+        self._layouts: WeakKeyDictionary[object, _Known] = WeakKeyDictionary()
+        self._latest: _Known | None = None
 
     def adapt(self, tx: object) -> Transaction:
         """Wrap the caller's transaction."""
@@ -83,12 +93,13 @@ class Dialect(ABC):
         """Wrap the caller's transaction, and see to it that the schema is one that this code speaks."""
         transaction = self.adapt(tx)
         home, now = transaction.home, monotonic()
-        known = self._layouts.get(home)
-        if known is not None and now < known[1]:
-            return transaction, known[0]
-        layout = self._checked(self.layout(transaction))
-        self._layouts[home] = layout, now + _TRUSTED
-        return transaction, layout
+        known = self._latest  # nearly always the one that is wanted, and found in half the time
+        if known is None or known.home() is not home:
+            known = self._latest = self._layouts.get(home)
+        if known is None or now >= known.until:
+            known = self._latest = _Known(ref(home), self._checked(self.layout(transaction)), now + _TRUSTED)
+            self._layouts[home] = known
+        return transaction, known.layout
 
     @staticmethod
     def _checked(layout: Layout | None) -> Layout:
@@ -202,6 +213,12 @@ class Dialect(ABC):
             },
         )
         return rows[0][0] if rows else None
+
+    def insert_plain_one(
+        self, tx: Transaction, layout: Layout, topic: str, identifier: str, text: str | None
+    ) -> int | None:
+        """Insert a READY task that has nothing else; return its sequence, or None."""
+        return self.insert_one(tx, layout, topic, (identifier, text, None, int(TaskState.READY), None, None))
 
     @abstractmethod
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:

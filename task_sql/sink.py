@@ -38,12 +38,17 @@ class SqlTaskSink(SqlLinking[T]):
         creation = _creation(creation)
         if checked_enum(Insertion, insertion) is not Insertion.APPEND or _depends(creation):
             return self.push_many(tx, topic, [creation], insertion=insertion)[0]
-        row = self._row(creation)
-        transaction, layout = self._open(tx)
-        sequence = self._dialect.insert_one(transaction, layout, topic, row)
+        identifier, text = creation.identifier, storable(creation.input)
+        if creation.due is None and not creation.reference and not creation.suspended:
+            transaction, layout = self._open(tx)
+            sequence = self._dialect.insert_plain_one(transaction, layout, topic, identifier, text)
+        else:
+            row = self._row(creation)
+            transaction, layout = self._open(tx)
+            sequence = self._dialect.insert_one(transaction, layout, topic, row)
         if sequence is None:
             raise UnknownTopicError(topic)
-        return new_task(sequence, row[0], row[1])
+        return new_task(sequence, identifier, text)
 
     def push_many(
         self,

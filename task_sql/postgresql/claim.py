@@ -91,7 +91,7 @@ def _poll(order: Order, claim: Claim) -> str:
     newest, kept = order is Order.LAST_IN_FIRST_OUT, claim is Claim.TRANSACTION
     return sql(f"""
 SELECT sequence, identifier, input, attempt, token, failed
-FROM task_poll(:topic, :owner, :size, :lease, :floor, {newest}, {kept})
+FROM task_poll(:topic, :owner, :size, :lease, :floor, {newest}, {kept}, :look)
 """)
 
 

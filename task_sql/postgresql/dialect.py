@@ -55,8 +55,6 @@ _MOST: Final = 2**31
 _SINGLE: Final = 500
 """How many identifiers of a poll are locked singly."""
 _READY: Final = int(TaskState.READY)
-_PLAIN: Final = None, _READY, None, None
-"""What follows the identifier and the input in the row of a task that has nothing else."""
 _COLUMNS: Final = "identifiers", "inputs", "references", "states", "dues", "delays"
 _COPIED: Final = 100
 """From so many tasks on, a push is a stream of rows."""
@@ -141,13 +139,13 @@ class PostgresDialect(Dialect):
     def read_moment(self, value: object) -> datetime | None:
         return value.astimezone(UTC) if isinstance(value, datetime) else None
 
-    def insert_one(self, tx: Transaction, layout: Layout, topic: str, row: Row) -> int | None:
-        if row[2:] == _PLAIN:
-            # Each parameter costs the driver a microsecond.
-            given = {"topic": topic, "identifier": row[0], "input": row[1], "notify": layout.notify}
-            [(sequence,)] = tx.rows(PUSH_PLAIN, given)
-            return cast("int | None", sequence)
-        return super().insert_one(tx, layout, topic, row)
+    def insert_plain_one(
+        self, tx: Transaction, layout: Layout, topic: str, identifier: str, text: str | None
+    ) -> int | None:
+        # Each parameter costs the driver a microsecond.
+        given = {"topic": topic, "identifier": identifier, "input": text, "notify": layout.notify}
+        [(sequence,)] = tx.rows(PUSH_PLAIN, given)
+        return cast("int | None", sequence)
 
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:
         if len(rows) >= _COPIED and self._copies(tx) and all(row[4] is row[5] is None for row in rows):
@@ -245,30 +243,42 @@ class PostgresDialect(Dialect):
         _require_fresh_snapshots(isolation)
 
     def claim(self, tx: Transaction, layout: Layout, poll: Poll) -> list[Row]:
-        if poll.order is Order.LAST_IN_FIRST_OUT:
-            return self._claim(tx, poll, 0, None)
         head = self._heads[layout.identity, poll.topic]
-        singular = poll.condition is not Condition.NONE
-        head.advance(tx, poll.topic, singular=singular)
+        if poll.condition is Condition.NONE:
+            return self._claim_any(tx, poll, head)
+        if poll.order is Order.LAST_IN_FIRST_OUT:
+            return self._claim_among(tx, poll, 0, None)
+        head.advance(tx, poll.topic)
         start = head.floor.sequence
-        rows = self._claim(tx, poll, start, head.backlog if singular else None)
+        rows = self._claim_among(tx, poll, start, head.backlog)
         if not rows and head.outdated(tx):
             start = 0
-            rows = self._claim(tx, poll, start, None)
+            rows = self._claim_among(tx, poll, start, None)
         if rows:
-            head.passed(start, rows, poll.size, singular=singular)
+            head.passed(start, rows, poll.size, singular=True)
         return rows
 
-    def _claim(self, tx: Transaction, poll: Poll, floor: int, backlog: Backlog | None) -> list[Row]:
-        parameters = {
-            "topic": poll.topic,
-            "owner": poll.owner,
-            "size": poll.size,
-            "lease": poll.lease,
-            "floor": floor,
-        }
-        if poll.condition is Condition.NONE:
-            return tx.rows(self.statements.claim.poll[poll.order, poll.condition, poll.claim], parameters)
+    def _claim_any(self, tx: Transaction, poll: Poll, head: Head) -> list[Row]:
+        """Claim tasks without a condition, and look how far the consumers have come in the same round trip."""
+        statement = self.statements.claim.poll[poll.order, poll.condition, poll.claim]
+        given = {**_parameters(poll, 0), "look": False}
+        if poll.order is Order.LAST_IN_FIRST_OUT:
+            return tx.rows(statement, given)
+        look, start = head.floor.due(), head.floor.sequence
+        if look is None:
+            rows = tx.rows(statement, {**given, "floor": start})
+        else:
+            [found, *rows] = tx.rows(statement, {**given, "floor": look.start, "look": True})
+            head.floor.learn(look, *json.loads(found[2]))
+        if not rows and head.outdated(tx):
+            start = 0
+            rows = tx.rows(statement, given)
+        if rows:
+            head.passed(start, rows, poll.size, singular=False)
+        return rows
+
+    def _claim_among(self, tx: Transaction, poll: Poll, floor: int, backlog: Backlog | None) -> list[Row]:
+        """Claim tasks under a SINGULAR condition."""
         finds: list[tuple[str, Parameters]] = [(CANDIDATES[poll.order, poll.condition], {})]
         bound, identifiers = backlog.known if backlog else (0, ())
         if identifiers:
@@ -276,7 +286,7 @@ class PostgresDialect(Dialect):
             among = {"bound": bound, "identifiers": array(identifiers)}
             finds = [(CANDIDATES_AMONG[poll.condition], among), (CANDIDATES_BEYOND[poll.condition], beyond)]
         with self.unit(tx):
-            return self._claim_singular(tx, poll, parameters, finds)
+            return self._claim_singular(tx, poll, _parameters(poll, floor), finds)
 
     def _claim_singular(
         self, tx: Transaction, poll: Poll, parameters: Parameters, finds: Sequence[tuple[str, Parameters]]
@@ -302,6 +312,10 @@ class PostgresDialect(Dialect):
                     break
                 again = again or len(rows) < len(candidates)
         return claimed
+
+
+def _parameters(poll: Poll, floor: int) -> dict[str, object]:
+    return {"topic": poll.topic, "owner": poll.owner, "size": poll.size, "lease": poll.lease, "floor": floor}
 
 
 def _said(error: Exception) -> str:

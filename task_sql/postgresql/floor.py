@@ -18,13 +18,12 @@ nothing asks how far the generator is, and forgets what lies above; and every so
 start again, in case that the numbers have caught up since, or that somebody made tasks READY by hand.
 """
 
-from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..transaction import Transaction
-from .claim import LAST, PROBE
+from .claim import LAST
 
 __all__ = ["Floor", "Look"]
 
@@ -34,12 +33,15 @@ _TRUSTED: Final = 30.0
 """For so many seconds a floor is believed, before it is looked for from the start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A look at how far the consumers of a topic have come."""
+class Look(NamedTuple):
+    """A look at how far the consumers of a topic have come, that is to be taken."""
 
+    start: int
+    """The sequence to look from."""
+    seen: int
+    """The highest sequence that was seen before."""
     afresh: bool
-    """Whether it was taken from the start."""
+    """Whether it is taken from the start."""
 
 
 class Floor:
@@ -80,8 +82,8 @@ class Floor:
             self._seen = max(self._seen, highest)
             self._left -= number
 
-    def advance(self, tx: Transaction, topic: str) -> Look | None:
-        """Look, if enough was polled or time has passed since the last time; to be called before a poll."""
+    def due(self) -> Look | None:
+        """Tell what look to take, if enough was polled or time has passed since the last; to be asked before a poll."""
         with self._lock:
             now = monotonic()
             afresh = now >= self._trusted
@@ -91,14 +93,16 @@ class Floor:
             self._stride = min(2 * self._stride, _STRIDE)
             if afresh:
                 self._trusted = now + _TRUSTED
-            seen, floor = self._seen, 0 if afresh else self.sequence
-        [(own, oldest, lowest, highest)] = tx.rows(PROBE, {"topic": topic, "floor": floor})
+            return Look(0 if afresh else self.sequence, self._seen, afresh)
+
+    def learn(self, look: Look, own: int | None, oldest: int, lowest: int | None, highest: int | None) -> bool:
+        """Note what a look brought, as `PROBE` says; tell whether it is one to go by."""
         # Critical section: threads may come back in another order, none of them may move the floor too far.
         with self._lock:
             if lowest is not None and lowest < self.sequence:
                 self.sequence = lowest  # which is never wrong: what lies below is passed over once more
             if own is None:  # a transaction that has written may have claimed tasks itself, and reads past them
-                return None
+                return False
             if self._fence is not None and oldest >= self._fence:
                 settled = self._fenced if lowest is None else min(self._fenced, lowest)
                 self.sequence = max(self.sequence, settled)
@@ -106,5 +110,5 @@ class Floor:
                 self._fence = None
             if self._fence is None:
                 # READY tasks were seen before the id was assigned too: the snapshot is older than that.
-                self._fenced, self._fence = max(seen, lowest or 0, highest or 0), own
-        return Look(afresh)
+                self._fenced, self._fence = max(look.seen, lowest or 0, highest or 0), own
+        return True

@@ -2,6 +2,7 @@
 
 from ..transaction import Row, Transaction
 from .backlog import Backlog
+from .claim import PROBE
 from .floor import Floor
 
 __all__ = ["Head"]
@@ -16,11 +17,12 @@ class Head:
         self.floor = Floor()
         self.backlog = Backlog()
 
-    def advance(self, tx: Transaction, topic: str, *, singular: bool) -> None:
-        """Learn how far the consumers have come, now and then; to be called before a poll."""
-        look = self.floor.advance(tx, topic)
-        if look is not None and singular:
-            self.backlog.advance(tx, topic, self.floor.sequence, self.floor.settled, afresh=look.afresh)
+    def advance(self, tx: Transaction, topic: str) -> None:
+        """Learn how far the consumers have come and who waits, now and then; to be called before a SINGULAR poll."""
+        if look := self.floor.due():
+            [found] = tx.rows(PROBE, {"topic": topic, "floor": look.start})
+            if self.floor.learn(look, *found):
+                self.backlog.advance(tx, topic, self.floor.sequence, self.floor.settled, afresh=look.afresh)
 
     def outdated(self, tx: Transaction) -> bool:
         """Tell whether it is about another database than there is now, and forget it then; for a poll in vain."""

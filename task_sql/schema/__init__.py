@@ -63,7 +63,7 @@ def upgrade(connection: object) -> int:
         if present.version > VERSION:
             message = f"the schema has version {present.version}, newer than {VERSION}, which this code speaks"
             raise SchemaError(message)
-        options = _options(partitioned=present.partitioned, pretty=True, notify=present.notify)
+        options = _options(partitioned=present.partitioned, pretty=True, notify=present.notify, fresh=False)
         with dialect.among_tables(transaction):
             for migration in migrations(dialect.name):
                 if migration.version > present.version:
@@ -95,7 +95,7 @@ def render(
     since: int = 0,
 ) -> str:
     """Return the SQL that installs the tables, or upgrades them from version ``since``, to run as it is."""
-    options = _options(partitioned=partitioned, pretty=pretty, notify=notify)
+    options = _options(partitioned=partitioned, pretty=pretty, notify=notify, fresh=not since)
     steps = [step.render(options) for step in migrations(dialect_name) if step.version > since]
     return "\n".join(steps)
 

@@ -14,7 +14,7 @@ from typing import Final
 from task_api import Claim, Condition, Order, TaskState
 
 from ..statements import ClaimStatements
-from .listed import in_open
+from .listed import in_listed, in_open
 from .times import NOW, from_now
 
 __all__ = [
@@ -52,27 +52,26 @@ AS_CLAIMED: Final = "t.sequence, t.identifier, t.input, t.attempt + 1, t.token +
 
 _DIRECTIONS: Final = {Order.FIRST_IN_FIRST_OUT: ("<", "ASC"), Order.LAST_IN_FIRST_OUT: (">", "DESC")}
 _BLOCKING: Final = {
-    Condition.SINGULAR_BY_IDENTIFIER: (),
-    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (2, 3),
-    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (2, 3, 4),
+    Condition.SINGULAR_BY_IDENTIFIER: (0,),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_ON_FAILURE: (0, 2, 3),
+    Condition.SINGULAR_BY_IDENTIFIER_SUSPEND_UNTIL_SUCCESS: (0, 2, 3, 4),
 }
 
 
-def _sibling(state: str) -> str:
+def _no_sibling(index: str, condition: str) -> str:
     return f"""
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state {state} AND {in_open("s")} AND s.topic = :topic AND s.identifier = t.identifier"""
+        SELECT 1 FROM task AS s INDEXED BY {index}
+        WHERE {condition} AND s.topic = :topic AND s.identifier = t.identifier)"""
 
 
 def _unblocked(order: Order, condition: Condition) -> str:
     if condition is Condition.NONE:
         return ""
     before, _ = _DIRECTIONS[order]
-    clauses = _sibling("= 0") + ")" + _sibling("= 1") + f" AND s.sequence {before} t.sequence)"
-    if blocking := _BLOCKING[condition]:
-        clauses += _sibling(f"IN ({', '.join(map(str, blocking))})") + ")"
-    return clauses
+    blocking = f"s.state IN ({', '.join(map(str, _BLOCKING[condition]))}) AND {in_open('s')}"
+    ahead = f"{in_listed('s')} AND s.sequence {before} t.sequence"
+    return _no_sibling("task_open", blocking) + _no_sibling("task_listed", ahead)
 
 
 def beside_own(condition: Condition) -> str:

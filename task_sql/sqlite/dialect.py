@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import chain, count
@@ -19,10 +19,10 @@ from .between import BETWEEN, POLL_BETWEEN_BESIDE
 from .claim import CLAIM, CLAIMS, CLAIMS_BEGIN, CLAIMS_BEGUN, CLAIMS_CLEAR, CLAIMS_FORGET, CLAIMS_NOTE, POLL_BESIDE
 from .dependency import ANY, DEPENDENCY
 from .hold import HOLD
-from .listed import BEYOND, ENTER, NOTE
+from .listed import ENTER, LOOK
 from .listing import LIST
 from .owner import OWNER
-from .push import DRAW, PUSH, PUSH_MANY, PUSH_PLAIN, PUSH_PLAIN_MANY
+from .push import DRAW, PASSED, PUSH, PUSH_MANY, PUSH_PLAIN, PUSH_PLAIN_BEYOND, PUSH_PLAIN_MANY
 from .revive import REVIVE
 from .topic import TOPIC
 
@@ -31,15 +31,8 @@ __all__ = ["SqliteDialect"]
 _OLDEST: Final = (3, 35, 0)
 _ERAS: Final = count(1)
 _COLUMNS: Final = "topic", "identifier", "input", "reference", "state", "due", "delay"
-_PLAIN: Final = None, int(TaskState.READY), None, None
-"""What follows the identifier and the input in the row of a task that has nothing else."""
 _BECOME_WRITER: Final = "UPDATE task_owner SET heartbeat = heartbeat WHERE false"
 """Changes nothing, but waits for the write lock: a deferred transaction that has read first might not get it."""
-_REFERRING: Final = """
-SELECT DISTINCT m.name FROM sqlite_master AS m CROSS JOIN pragma_foreign_key_list(m.name) AS f
-WHERE m.type = 'table' AND lower(f."table") = 'task' AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'task')
-"""
-"""The tables that refer to tasks, if there is a table of tasks."""
 _LEGACY: Final = -1
 """What Python 3.12's sqlite3.Connection.autocommit says when transactions are left to isolation_level."""
 
@@ -96,22 +89,12 @@ class SqliteDialect(Dialect):
         tx.run("BEGIN IMMEDIATE")
         try:
             yield
+            if own:
+                tx.run("COMMIT")
         except BaseException:
             if own and tx.driver.in_transaction:  # which SQLite ends by itself if the disk is full
                 tx.run("ROLLBACK")
             raise
-        if own:
-            tx.run("COMMIT")
-
-    def migrate(self, tx: Transaction, script: Iterable[str]) -> None:
-        if tx.rows("PRAGMA foreign_keys") == [(1,)] and (referring := tx.rows(_REFERRING)):
-            names = ", ".join(sorted(name for (name,) in referring))
-            message = (
-                f"the table task is to be dropped or made anew, but {names} refers to it by a foreign key, which might"
-                " delete rows there; send PRAGMA foreign_keys = OFF before the transaction, and ON after it"
-            )
-            raise SchemaError(message)
-        super().migrate(tx, script)
 
     def table(self, **columns: Sequence[object]) -> dict[str, object]:
         values: object = list(zip(*columns.values(), strict=True))
@@ -141,27 +124,40 @@ class SqliteDialect(Dialect):
     def insert_one(self, tx: Transaction, layout: Layout, topic: str, row: Row) -> int | None:  # noqa: ARG002
         transaction = cast("AlchemyTransaction | DriverTransaction", tx)
         # The driver knows the number that was given last: to have it returned costs more than all of Python here.
-        if row[2:] == _PLAIN:
-            return transaction.insert(PUSH_PLAIN, (row[0], row[1], topic))
         return transaction.insert(self.statements.push.one, dict(zip(_COLUMNS, (topic, *row), strict=True)))
 
+    def insert_plain_one(
+        self,
+        tx: Transaction,
+        layout: Layout,  # noqa: ARG002
+        topic: str,
+        identifier: str,
+        text: str | None,
+    ) -> int | None:
+        transaction = cast("AlchemyTransaction | DriverTransaction", tx)
+        given = identifier, text, topic
+        sequence = transaction.insert(PUSH_PLAIN, given)
+        if sequence is None and (sequence := transaction.insert(PUSH_PLAIN_BEYOND, given)) is not None:
+            transaction.run(PASSED)
+        return sequence
+
     def insert(self, tx: Transaction, layout: Layout, topic: str, rows: Sequence[Row]) -> list[Task]:  # noqa: ARG002
-        sequences, now = self._draw(tx, topic, len(rows))
+        sequences, now, looked = self._draw(tx, topic, len(rows))
         if not sequences:
             return []
         identifiers, inputs, references, states, dues, delays = zip(*rows, strict=True)
         if any(dues) or any(delays):
             given = [
                 # A time from now counts from when they are created.
-                (topic, now, sequence, *row, now, delay, row[3] != TaskState.READY)
+                (topic, now, looked or row[3] != TaskState.READY, sequence, *row, now, delay)
                 for sequence, (*row, delay) in zip(sequences, rows, strict=True)
             ]
             tx.run_many(self.statements.push.many, given)
         elif any(references) or set(states) != {TaskState.READY}:
             columns = sequences, identifiers, inputs, references, states
-            self._insert_columns(tx, PUSH_MANY, (topic, now), columns)
+            self._insert_columns(tx, PUSH_MANY, (topic, now, looked), columns)
         else:
-            self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), (sequences, identifiers, inputs))
+            self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now, looked), (sequences, identifiers, inputs))
         return tasks_of(sequences, identifiers, inputs)
 
     def insert_plain(
@@ -172,18 +168,18 @@ class SqliteDialect(Dialect):
         identifiers: Sequence[str],
         inputs: Sequence[str | None],
     ) -> list[Task]:
-        sequences, now = self._draw(tx, topic, len(identifiers))
+        sequences, now, looked = self._draw(tx, topic, len(identifiers))
         if not sequences:
             return []
-        self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now), (sequences, identifiers, inputs))
+        self._insert_columns(tx, PUSH_PLAIN_MANY, (topic, now, looked), (sequences, identifiers, inputs))
         return tasks_of(sequences, identifiers, inputs)
 
     @staticmethod
-    def _draw(tx: Transaction, topic: str, number: int) -> tuple[range, object]:
-        """Draw numbers, none for an unknown topic, and tell the time."""
+    def _draw(tx: Transaction, topic: str, number: int) -> tuple[range, object, int]:
+        """Draw numbers, none for an unknown topic; tell the time, and whether READY tasks are to be listed."""
         drawn = tx.rows(DRAW, {"topic": topic})
-        [(first, now)] = drawn or [(0, None)]
-        return (range(first, first + number) if drawn else range(0)), now
+        [(first, now, looked)] = drawn or [(0, None, 0)]
+        return (range(first, first + number) if drawn else range(0)), now, looked
 
     @staticmethod
     def _insert_columns(
@@ -199,7 +195,7 @@ class SqliteDialect(Dialect):
             start += len(starts) * step
 
     def copy(self, tx: Transaction, parameters: Parameters, number: int) -> dict[int, int]:
-        sequences, _ = self._draw(tx, cast("str", parameters["topic"]), number)
+        sequences, _, _ = self._draw(tx, cast("str", parameters["topic"]), number)
         return dict(tx.rows(self.statements.push.copy, {**parameters, "first": sequences[0]}))
 
     def serialize(
@@ -257,9 +253,8 @@ class SqliteDialect(Dialect):
     @staticmethod
     def _list(tx: Transaction, topic: str) -> None:
         """See to it that all READY tasks are found by their identifiers, in a transaction that writes."""
-        if tx.rows(BEYOND, {"topic": topic}) == [(1,)]:
+        if tx.run(LOOK, {"topic": topic}):
             tx.run(ENTER, {"topic": topic})
-            tx.run(NOTE, {"topic": topic})
 
     def recall(self, tx: Transaction) -> None:
         tx.run(CLAIMS)

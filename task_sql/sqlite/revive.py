@@ -6,7 +6,7 @@ from typing import Final
 from task_api import Junction, TaskState
 
 from ..statements import ReviveStatements
-from .listed import in_open
+from .listed import in_listed, in_open
 from .times import NOW
 
 __all__ = ["REVIVE"]
@@ -81,12 +81,19 @@ RETURNING identifier
 """
 
 
-_OPEN: Final = f"""EXISTS (
-            SELECT 1 FROM task AS t INDEXED BY task_open
-            WHERE t.state {{states}} AND {in_open("t")} AND t.topic = :topic AND t.identifier = m.identifier)"""
-_DONE: Final = """EXISTS (
-            SELECT 1 FROM task AS t INDEXED BY task_done
-            WHERE t.state >= 5 AND t.state <= 7 AND t.topic = :topic AND t.identifier = m.identifier)"""
+def _present(index: str, condition: str) -> str:
+    return f"""EXISTS (
+            SELECT 1 FROM task AS t INDEXED BY {index}
+            WHERE {condition} AND t.topic = :topic AND t.identifier = m.identifier)"""
+
+
+_PRESENT: Final = "\n        OR ".join(
+    (
+        _present("task_open", f"t.state IN (0, 2, 3, 4) AND {in_open('t')}"),
+        _present("task_listed", in_listed("t")),
+        _present("task_done", "t.state >= 5 AND t.state <= 7"),
+    )
+)
 
 REVIVE: Final = ReviveStatements(
     identifiers="""
@@ -112,7 +119,7 @@ WHERE sequence IN (SELECT value FROM json_each(:given)) AND topic = :topic
     reassign=_reassign,
     reassign_all=_reassign_all,
     junction={
-        Junction.SINGULAR: _junction(_OPEN.format(states="= 4")),
-        Junction.ETERNAL: _junction(f"{_OPEN.format(states='IN (0, 1, 2, 3, 4)')}\n        OR {_DONE}"),
+        Junction.SINGULAR: _junction(_present("task_open", f"t.state = 4 AND {in_open('t')}")),
+        Junction.ETERNAL: _junction(_PRESENT),
     },
 )

@@ -34,7 +34,7 @@ AND state <> 'idle'
 
 _NOT_LISTED = """
 SELECT t.sequence FROM task_topic AS p JOIN task AS t ON t.topic = p.topic
-WHERE t.state = 1 AND t.sequence <= p.listed AND t.listed = 0 AND t.token = 0
+WHERE p.looked = 1 AND t.state = 1 AND t.listed = 0 AND t.token = 0
 """
 
 

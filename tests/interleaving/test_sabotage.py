@@ -73,10 +73,10 @@ def no_dependency_lock(patch: pytest.MonkeyPatch) -> None:
 def no_settling(patch: pytest.MonkeyPatch) -> None:
     """A floor rises to what was seen, whoever is still to commit below it."""
 
-    def advance(floor: Floor, *_: object) -> None:
+    def due(floor: Floor) -> None:
         floor.sequence = floor._seen  # noqa: SLF001 - broken from inside
 
-    patch.setattr(Floor, "advance", advance)
+    patch.setattr(Floor, "due", due)
 
 
 BROKEN: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], Callable[[Explore], None], str]] = {

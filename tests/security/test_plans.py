@@ -49,6 +49,7 @@ PARAMETERS: dict[str, Any] = {
     "salt": 1,
     "size": 10,
     "floor": 0,
+    "look": True,
     "number": 2,
     "state": 6,
     "identifiers": "{1,2}",

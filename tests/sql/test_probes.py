@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from task_api import Condition, InvalidTaskError
 from task_sql.postgresql.claim import CANDIDATES, PROBE
+from task_sql.postgresql.floor import Floor
 from tests.backends.steps import complete, poll, push
 from tests.processor.support import eventually
 from tests.sql.recording import sent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from task_api import TaskRepository
+    from task_sql.postgresql.floor import Look
     from tests.backends import Backend
 
 pytestmark = [pytest.mark.backends("postgresql"), pytest.mark.kinds("connection")]
@@ -32,16 +37,35 @@ def test_a_task_that_comes_alone_is_polled_by_one_statement(
         assert len(statements) == 1
 
 
+@contextmanager
+def looks() -> Iterator[list[Look]]:
+    """The looks at heads of topics that are taken meanwhile."""
+    taken: list[Look] = []
+    learn = Floor.learn
+
+    def note(floor: Floor, look: Look, *found: Any) -> bool:
+        taken.append(look)
+        return learn(floor, look, *found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Floor, "learn", note)
+        yield taken
+
+
+@pytest.mark.parametrize("condition", [Condition.NONE, Condition.SINGULAR_BY_IDENTIFIER])
 def test_a_queue_is_asked_for_its_head_now_and_then(
-    backend: Backend, repository: TaskRepository[Any], topic: str
+    backend: Backend, repository: TaskRepository[Any], topic: str, condition: Condition
 ) -> None:
     """After some tasks, so that what is done is not passed over again and again (P3, DESIGN 4)."""
-    assert poll(backend, repository, topic) == []
+    assert poll(backend, repository, topic, condition=condition) == []
     push(backend, repository, topic, *map(str, range(40)))
-    with sent(backend) as statements:
-        for _ in range(40):
-            poll(backend, repository, topic)
-    assert 0 < statements.count(PROBE) < 35
+    with looks() as taken, sent(backend) as statements:
+        for number in range(40):
+            [task] = poll(backend, repository, topic, condition=condition)
+            assert task.identifier == str(number)
+    assert 0 < len(taken) < 35
+    # Without a condition they come with the tasks.
+    assert statements.count(PROBE) == (0 if condition is Condition.NONE else len(taken))
 
 
 def test_an_old_snapshot_teaches_nothing(backend: Backend, repository: TaskRepository[Any], topic: str) -> None:

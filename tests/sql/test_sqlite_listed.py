@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,8 +19,9 @@ from task_api import (
     TaskRef,
     TaskRepository,
     TaskResult,
+    UnknownTopicError,
 )
-from task_sql.sqlite.listed import in_open
+from task_sql.sqlite.listed import in_listed
 from tests.backends.steps import complete, poll, push, states
 from tests.conformance.scenes import run
 
@@ -36,7 +38,7 @@ AT_ONCE = timedelta(milliseconds=-1)
 
 def listed(backend: Backend) -> set[str]:
     """The READY tasks that are found by their identifiers."""
-    found = backend.sql(f"SELECT identifier FROM task INDEXED BY task_open WHERE state = 1 AND {in_open()}")  # noqa: S608
+    found = backend.sql(f"SELECT identifier FROM task INDEXED BY task_listed WHERE {in_listed()}")  # noqa: S608 - ours
     return {identifier for (identifier,) in found}
 
 
@@ -59,8 +61,8 @@ def look_to_replace(backend: Backend, repository: Repository, topic: str) -> Non
 
 
 def look_to_join(backend: Backend, repository: Repository, topic: str) -> None:
-    """Release what waits for others."""
-    run(backend, repository.junction, topic, [["other"]], junction=Junction.ETERNAL)
+    """Release nobody."""
+    run(backend, repository.junction, topic, [["nobody"]], junction=Junction.ETERNAL)
 
 
 def look_between(backend: Backend, repository: Repository, topic: str) -> None:
@@ -75,36 +77,86 @@ LOOKS = [look_singular, look_to_replace, look_to_join, look_between]
 def test_whoever_looks_for_identifiers_lists_all(
     backend: Backend, repository: Repository, topic: str, look: Callable[[Backend, Repository, str], None]
 ) -> None:
-    """Those of this topic, that is, and of a later look what has come since (P4, P5)."""
+    """Those of this topic, that is, and from then on each that is pushed, in whatever way (P4, P5)."""
     run(backend, repository.initialize, "elsewhere")
     push(backend, repository, "elsewhere", "e")
     push(backend, repository, topic, "first", "a", "b")
     look(backend, repository, topic)
     assert {"a", "b"} <= listed(backend)
-    push(backend, repository, topic, "c")
-    assert "c" not in listed(backend)
-    look(backend, repository, topic)
-    assert "c" in listed(backend)
+    run(backend, repository.push, topic, "c")
+    run(backend, repository.push, topic, TaskCreation("d", reference="reference"))
+    push(backend, repository, topic, *"fgh")
+    push(backend, repository, topic, *"ij", reference="reference")
+    with backend.begin() as tx:
+        repository.push_many(tx, topic, ["k", TaskCreation("l", due=AT_ONCE)])
+        repository.push_many(tx, topic, {"m": "input"})
+    assert set("cdfghijkm") <= listed(backend)
     assert "e" not in listed(backend)
+
+
+def test_a_topic_that_comes_again_was_never_looked_into(backend: Backend, repository: Repository, topic: str) -> None:
+    """It begins anew with all that is known of it (PU-07)."""
+    look_singular(backend, repository, topic)
+    run(backend, repository.destroy, topic)
+    run(backend, repository.initialize, topic)
+    push(backend, repository, topic, "a")
+    assert listed(backend) == set()
+
+
+def test_a_look_that_is_rolled_back_was_none(backend: Backend, repository: Repository, topic: str) -> None:
+    """What it listed is not, and the next one lists it (P7)."""
+    push(backend, repository, topic, "a")
+    tx = backend.open()
+    repository.poll(tx, topic, **SINGULAR)
+    repository.push(tx, topic, "b")
+    backend.rollback(tx)
+    push(backend, repository, topic, "c")
+    assert listed(backend) == set()
+    look_to_join(backend, repository, topic)
+    assert listed(backend) == {"a", "c"}
+
+
+def test_a_row_that_is_inserted_by_hand_is_listed(backend: Backend, repository: Repository, topic: str) -> None:
+    """Whoever it comes from knows nothing of lists (P5)."""
+    look_singular(backend, repository, topic)
+    backend.sql("INSERT INTO task (topic, identifier) VALUES ('topic', 'a')")
+    [newest] = push(backend, repository, topic, "a", insertion=Insertion.SUPERSEDE)
+    assert poll(backend, repository, topic, 9) == [newest]
 
 
 def test_a_range_is_read_whole_without_being_listed(backend: Backend, repository: Repository, topic: str) -> None:
     """To look at tasks needs no right to write (S3-06)."""
-    old = push(backend, repository, topic, "a", "b")
-    look_singular(backend, repository, topic)
-    new = push(backend, repository, topic, "aa", "c")
-    found = run(backend, repository.between, topic, "a", "c")
-    assert [task.identifier for task in found] == ["a", "aa", "b"]
-    assert {task.sequence for task in found} == {task.sequence for task in (*old, new[0])}
-    assert listed(backend) == {"b"}
+    push(backend, repository, topic, "a", "b", "d")
+    push(backend, repository, topic, "aa", suspended=True)
+    for _ in range(2):
+        poll(backend, repository, topic)
+        push(backend, repository, topic, "c")
+    for _ in range(2):
+        found = run(backend, repository.between, topic, "a", "d")
+        assert [task.identifier for task in found] == ["a", "aa", "b", "c", "c"]
+        look_to_join(backend, repository, topic)
+
+
+def test_a_range_is_not_read_in_vain(backend: Backend, repository: Repository, topic: str) -> None:
+    """Where all are listed, READY tasks beyond the range cost nothing (DESIGN 4)."""
+    push(backend, repository, topic, *map(str, range(20_000)))
+    look_to_join(backend, repository, topic)
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1
+
+    with closing(backend.connect()) as tx:
+        tx.set_progress_handler(count, 100)
+        repository.between(tx, topic, "x", "y")
+    assert steps < 20
 
 
 def list_all(backend: Backend, repository: Repository, topic: str) -> None:
-    """Have it noted that no READY task is missing up to here."""
-    [task] = push(backend, repository, topic, "passer-by")
-    run(backend, repository.junction, topic, [["nobody"]])
-    assert backend.sql("SELECT listed FROM task_topic") == [(task.sequence,)]
-    run(backend, repository.poll_between, topic, "passer", None)
+    """Have it noted that somebody has looked."""
+    look_to_join(backend, repository, topic)
+    assert backend.sql("SELECT looked FROM task_topic") == [(1,)]
 
 
 def released(backend: Backend, repository: Repository, topic: str) -> None:
@@ -237,3 +289,33 @@ def test_numbers_of_deleted_tasks_are_not_given_again(
     assert [task.sequence for task in many] == [last + 3]
     assert push(backend, repository, topic, "d", insertion=Insertion.DELETE)[0].sequence == last + 4
     assert [task.sequence for task in push(backend, repository, topic, *"ef")] == [last + 5, last + 6]
+
+
+def passed_over(backend: Backend) -> list[tuple[str, int | None]]:
+    """What each topic knows of numbers that must not be given again."""
+    return backend.sql("SELECT topic, last FROM task_topic ORDER BY topic")
+
+
+def test_numbers_are_passed_over_once(backend: Backend, repository: Repository, topic: str) -> None:
+    """The push after them remembers that for all topics, also for one that was made meanwhile (ST-12)."""
+    [first] = push(backend, repository, topic, "a")
+    assert passed_over(backend) == [(topic, None)]
+    run(backend, repository.purge_all, topic)
+    run(backend, repository.initialize, "zoo")
+    assert passed_over(backend) == [(topic, first.sequence), ("zoo", first.sequence)]
+    with pytest.raises(UnknownTopicError):
+        run(backend, repository.push, "unknown", "b")
+    assert run(backend, repository.push, "zoo", "b").sequence == first.sequence + 1
+    assert passed_over(backend) == [(topic, None), ("zoo", None)]
+    run(backend, repository.initialize, "zulu")
+    assert passed_over(backend)[-1] == ("zulu", None)
+    assert run(backend, repository.push, topic, "c").sequence == first.sequence + 2
+
+
+def test_a_topic_that_comes_again_gives_no_number_again(backend: Backend, repository: Repository, topic: str) -> None:
+    """Although nothing is left of it, nor of any other (ST-12)."""
+    [first] = push(backend, repository, topic, "a")
+    run(backend, repository.purge_all, topic)
+    run(backend, repository.destroy, topic)
+    run(backend, repository.initialize, topic)
+    assert run(backend, repository.push, topic, "a").sequence == first.sequence + 1

@@ -12,10 +12,13 @@ from task_sql.schema.scripts import statements as split
 from task_sql.sqlite.claim import CLAIMS
 from tests.sql.collect import statements
 
-INDEXES = {"task_ready", "task_open", "task_done", "task_rare", "task_due", "task_reference"}
+INDEXES = {"task_ready", "task_listed", "task_open", "task_done", "task_rare", "task_due", "task_reference"}
 THROUGH_ALL = {"list.results", "list.count", "list.resolve", "owner.purge", "topic.clear"}
 """Reports, and what is done once in a while."""
-THROUGH_READY = {"claim.poll", "claim.beside", "list.count", "list.page"}
+THROUGH_READY = {
+    *("claim.poll", "claim.beside", "list.count", "list.page"),
+    *("listed.enter", "between.all", "between.lock"),  # once for each topic, or before that
+}
 """What is meant to go through the READY tasks of a topic."""
 PLANNED = {"SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE"}
 

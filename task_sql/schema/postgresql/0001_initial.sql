@@ -47,6 +47,11 @@ CREATE TABLE task_mutex (
 -- Keys that nobody locks: a table that looks empty would be read from end to end, dead rows and all.
 INSERT INTO task_mutex SELECT generate_series(1, 5000);
 
+-- As domains, because the check of a table is read and prepared anew by each statement that writes to it.
+CREATE DOMAIN task_state AS smallint CHECK (VALUE BETWEEN 0 AND 8);
+
+CREATE DOMAIN task_descent AS smallint CHECK (VALUE BETWEEN 1 AND 6);
+
 -- One generator for all topics. CACHE 1: a number that is lower was also drawn earlier.
 CREATE SEQUENCE task_sequence CACHE 1;
 
@@ -55,8 +60,8 @@ CREATE SEQUENCE task_sequence CACHE 1;
 CREATE TABLE task (
     topic varchar(250) COLLATE "C" NOT NULL,
     sequence bigint NOT NULL DEFAULT nextval('task_sequence'),
-    state smallint NOT NULL DEFAULT 1 CONSTRAINT task_state CHECK (state BETWEEN 0 AND 8),
-    descent smallint NOT NULL DEFAULT 1 CONSTRAINT task_descent CHECK (descent BETWEEN 1 AND 6),
+    state task_state NOT NULL DEFAULT 1,
+    descent task_descent NOT NULL DEFAULT 1,
     attempt integer NOT NULL DEFAULT 0,
     token integer NOT NULL DEFAULT 0,
     created timestamptz NOT NULL DEFAULT statement_timestamp(),

@@ -28,19 +28,52 @@ END $$;
 -- topics, it would plan each poll anew, because a plan for all of them looks dear, although only one is ever looked
 -- into. And what looks dear would be compiled, for a hundred times as long as it takes.
 
+-- What a start is judged by: the transaction's id if it is new and sees what others commit, the oldest id that is
+-- running, the lowest READY task from the start on, and the highest.
+CREATE FUNCTION task_probe(
+    of_topic text, start bigint, OUT own bigint, OUT oldest bigint, OUT lowest bigint, OUT highest bigint
+) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+BEGIN
+    SELECT
+        CASE
+            WHEN pg_current_xact_id_if_assigned() IS NULL
+            AND current_setting('transaction_isolation') IN ('read committed', 'read uncommitted')
+            THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint)
+        END,
+        CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint),
+        (
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 AND t.sequence + 0 >= start ORDER BY t.sequence + 0 LIMIT 1
+        ),
+        (
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.state = 1 ORDER BY t.sequence + 0 DESC LIMIT 1
+        )
+    INTO own, oldest, lowest, highest;
+END $$;
+
 -- Claim READY tasks: the oldest from the start on, which is as far as the consumers have come, or the newest. No READY
 -- task lies below the start, unless it is listed as late. Those that are kept are claimed by a lock that ends with the
--- transaction, and are noted in a setting of its own.
+-- transaction, and are noted in a setting of its own. Whoever wants to look how far the consumers have come gets that in a
+-- row before the others, as an array of what task_probe tells; what it passed over is not passed over again.
 CREATE FUNCTION task_poll(
-    of_topic text, holder text, size bigint, span interval, start bigint, newest boolean, kept boolean
+    of_topic text, holder text, size bigint, span interval, start bigint, newest boolean, kept boolean,
+    look boolean
 ) RETURNS TABLE (sequence bigint, identifier varchar, input text, attempt integer, token integer, failed integer)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     noted text[] := string_to_array(nullif(current_setting('topiq.claimed', true), ''), ',');
+    beginning bigint := start;
     chosen bigint[];
 BEGIN
+    IF look THEN
+        SELECT 0, to_json(ARRAY[p.own, p.oldest, p.lowest, p.highest]), coalesce(p.lowest, start)
+        INTO sequence, input, beginning FROM task_probe(of_topic, start) AS p;
+        RETURN NEXT;
+    END IF;
     IF newest THEN
         chosen := ARRAY(
             SELECT t.sequence FROM task AS t
@@ -56,7 +89,7 @@ BEGIN
             AND (noted IS NULL OR concat(t.sequence, ':', t.token + 1) NOT IN (
                 SELECT concat(split_part(e, ':', 1), ':', split_part(e, ':', 2)) FROM unnest(noted) AS e))
             AND t.sequence + 0 >= (
-                SELECT least(start, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL)
+                SELECT least(beginning, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL)
             ORDER BY t.sequence + 0 LIMIT size
             FOR NO KEY UPDATE OF t SKIP LOCKED);
     END IF;
@@ -82,31 +115,6 @@ BEGIN
         WHERE t.topic = of_topic AND t.sequence = ANY (chosen)
         RETURNING t.sequence, t.identifier, t.input, t.attempt, t.token, t.failed;
     END IF;
-END $$;
-
--- What a start is judged by: the transaction's id if it is new and sees what others commit, the oldest id that is
--- running, the lowest READY task from the start on, and the highest.
-CREATE FUNCTION task_probe(
-    of_topic text, start bigint, OUT own bigint, OUT oldest bigint, OUT lowest bigint, OUT highest bigint
-) LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_sort = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
-BEGIN
-    SELECT
-        CASE
-            WHEN pg_current_xact_id_if_assigned() IS NULL
-            AND current_setting('transaction_isolation') IN ('read committed', 'read uncommitted')
-            THEN CAST(CAST(pg_current_xact_id() AS text) AS bigint)
-        END,
-        CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint),
-        (
-            SELECT t.sequence FROM task AS t
-            WHERE t.topic = of_topic AND t.state = 1 AND t.sequence + 0 >= start ORDER BY t.sequence + 0 LIMIT 1
-        ),
-        (
-            SELECT t.sequence FROM task AS t
-            WHERE t.topic = of_topic AND t.state = 1 ORDER BY t.sequence + 0 DESC LIMIT 1
-        )
-    INTO own, oldest, lowest, highest;
 END $$;
 
 -- The identifiers of READY tasks that this transaction has claimed for itself, or NULL.
@@ -215,7 +223,8 @@ BEGIN
 END $$;
 
 -- Do so below a bound, among some identifiers, whose first READY tasks are asked for, and among late tasks. An index gives
--- all READY tasks of an identifier that lie on one page, so that first there is a look at those that are near.
+-- all READY tasks of an identifier that lie on one page, so that first there is a look at those that are near. Of late
+-- tasks some are looked at first, and more where others have those.
 CREATE FUNCTION task_candidates_among(
     of_topic text, holder text, size bigint, start bigint, bound bigint, identifiers text[], blocking integer[],
     single boolean, again boolean
@@ -227,9 +236,30 @@ DECLARE
     beginning bigint := (
         SELECT least(start, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL);
     near bigint := least(bound, start + 16 * cardinality(identifiers));
+    most bigint := 2 * size;
+    came_back bigint[];
+    chosen bigint[];
 BEGIN
-    IF EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder) THEN
-        RETURN QUERY SELECT c.sequence
+    IF NOT EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder) THEN
+        RETURN;
+    END IF;
+    LOOP
+        came_back := ARRAY(
+            SELECT t.sequence FROM task AS t
+            WHERE t.topic = of_topic AND t.late IS NOT NULL AND t.late < bound AND CAST(t.state AS integer) = 1
+            AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
+                AND s.identifier = t.identifier LIMIT 1
+            ) IS NULL
+            AND (
+                SELECT 1 FROM task AS s
+                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
+                AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= beginning LIMIT 1
+            ) IS NULL
+            ORDER BY t.late LIMIT most);
+        chosen := ARRAY(SELECT c.sequence
         FROM (
             SELECT t.sequence, t.identifier
             FROM unnest(identifiers) AS i (identifier)
@@ -254,20 +284,7 @@ BEGIN
                 AND s.identifier = t.identifier LIMIT 1
             ) IS NULL
             UNION
-            (SELECT t.sequence, t.identifier FROM task AS t
-            WHERE t.topic = of_topic AND t.late IS NOT NULL AND t.late < bound AND CAST(t.state AS integer) = 1
-            AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
-            AND (
-                SELECT 1 FROM task AS s
-                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
-                AND s.identifier = t.identifier LIMIT 1
-            ) IS NULL
-            AND (
-                SELECT 1 FROM task AS s
-                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
-                AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= beginning LIMIT 1
-            ) IS NULL
-            ORDER BY t.late LIMIT 2 * size)
+            SELECT t.sequence, t.identifier FROM task AS t WHERE t.topic = of_topic AND t.sequence = ANY (came_back)
             ORDER BY sequence LIMIT CASE WHEN again THEN size + 1000 END
         ) AS c
         WHERE CASE
@@ -279,8 +296,11 @@ BEGIN
             ) IS NOT NULL
             ELSE true
         END
-        LIMIT size;
-    END IF;
+        LIMIT size);
+        EXIT WHEN cardinality(chosen) = size OR cardinality(came_back) < most;
+        most := 8 * most;
+    END LOOP;
+    RETURN QUERY SELECT unnest(chosen);
 END $$;
 
 -- Decisions are planned once as well.
@@ -324,20 +344,21 @@ EXCEPTION WHEN SQLSTATE 'TQ001' THEN
 END $$;
 
 -- A plan for all topics locks all their partitions, and takes memory for each in each connection. Where there are many,
--- plans are made for one topic at each call. Whoever finds so first sees to it; others wait, and find it done.
+-- plans are made for one topic at each call. Whoever finds so first sees to it; others leave it to him.
 CREATE FUNCTION task_plan() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
+    fixed regprocedure[] := ARRAY(
+        SELECT p.oid FROM pg_proc AS p JOIN pg_class AS c ON c.relnamespace = p.pronamespace
+        WHERE c.oid = CAST('task' AS regclass)
+        AND p.proname IN ('task_poll', 'task_probe', 'task_own', 'task_candidates', 'task_candidates_among', 'task_decide',
+            'task_decide_claimed')
+        AND 'plan_cache_mode=force_generic_plan' = ANY (p.proconfig) AND pg_has_role(p.proowner, 'USAGE'));
     function regprocedure;
 BEGIN
-    IF (SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('task' AS regclass)) > 32 THEN
-        PERFORM pg_advisory_xact_lock(hashtextextended('topiq plans', 0));
-        FOR function IN
-            SELECT p.oid FROM pg_proc AS p JOIN pg_class AS c ON c.relnamespace = p.pronamespace
-            WHERE c.oid = CAST('task' AS regclass)
-            AND p.proname IN ('task_poll', 'task_probe', 'task_own', 'task_candidates', 'task_candidates_among',
-                'task_decide', 'task_decide_claimed')
-            AND 'plan_cache_mode=force_generic_plan' = ANY (p.proconfig) AND pg_has_role(p.proowner, 'USAGE')
-        LOOP
+    IF cardinality(fixed) > 0
+    AND (SELECT count(*) FROM pg_inherits WHERE inhparent = CAST('task' AS regclass)) > 32
+    AND pg_try_advisory_xact_lock(hashtextextended('topiq plans', 0)) THEN
+        FOREACH function IN ARRAY fixed LOOP
             EXECUTE 'ALTER FUNCTION ' || function || ' SET plan_cache_mode = force_custom_plan';
         END LOOP;
     END IF;
@@ -352,10 +373,11 @@ ALTER INDEX task_key SET (fillfactor = 40);
 -- end
 
 -- if partitioned
--- As in version 1, but for the room.
+-- As in version 1, but for the room, and for the place: beside the table, whatever else is on the search path.
 CREATE OR REPLACE FUNCTION task_initialize(new_topic text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-    part text := 'task_' || left(encode(sha256(convert_to(new_topic, 'UTF8')), 'hex'), 32);
+    home text := (SELECT CAST(relnamespace AS regnamespace) FROM pg_class WHERE oid = CAST('task' AS regclass));
+    part text := home || '.task_' || left(encode(sha256(convert_to(new_topic, 'UTF8')), 'hex'), 32);
 BEGIN
     IF EXISTS (SELECT FROM task_topic t WHERE t.topic = new_topic) THEN
         RETURN false;
@@ -366,17 +388,17 @@ BEGIN
         RETURN false;
     END IF;
     IF to_regclass(part) IS NULL THEN
-        EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE task INCLUDING ALL)'
+        EXECUTE 'CREATE TABLE ' || part || ' (LIKE task INCLUDING ALL)'
             || ' WITH (vacuum_truncate = false,'
             || ' autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0.02,'
             || ' autovacuum_analyze_threshold = 2000, autovacuum_analyze_scale_factor = 0.05)';
         PERFORM task_loosen(CAST(part AS regclass));
-        EXECUTE 'INSERT INTO ' || quote_ident(part) || ' (topic, sequence, identifier, state, owner, completed, input)'
+        EXECUTE 'INSERT INTO ' || part || ' (topic, sequence, identifier, state, owner, completed, input)'
             || ' SELECT ' || quote_literal(new_topic) || ', sequence, identifier, state, owner, completed, input'
             || ' FROM task_specimen';
-        EXECUTE 'ANALYZE ' || quote_ident(part);
-        EXECUTE 'DELETE FROM ' || quote_ident(part);
-        EXECUTE 'ALTER TABLE task ATTACH PARTITION ' || quote_ident(part)
+        EXECUTE 'ANALYZE ' || part;
+        EXECUTE 'DELETE FROM ' || part;
+        EXECUTE 'ALTER TABLE task ATTACH PARTITION ' || part
             || ' FOR VALUES IN (' || quote_literal(new_topic) || ')';
     END IF;
     RETURN true;

@@ -82,7 +82,7 @@ GRANT EXECUTE ON FUNCTION
 TO topiq_producer, topiq_worker, topiq_operator;
 
 GRANT EXECUTE ON FUNCTION
-    task_poll(text, text, bigint, interval, bigint, boolean, boolean), task_probe(text, bigint), task_own(text),
+    task_poll(text, text, bigint, interval, bigint, boolean, boolean, boolean), task_probe(text, bigint), task_own(text),
     task_try(text, text, boolean),
     task_candidates(text, text, bigint, bigint, bigint, integer[], boolean, boolean, boolean),
     task_candidates_among(text, text, bigint, bigint, bigint, text[], integer[], boolean, boolean),

@@ -25,9 +25,16 @@ CREATE TABLE task_activation (
     active INTEGER NOT NULL CHECK (active IN (0, 1))
 ) WITHOUT ROWID;
 
--- AUTOINCREMENT: a number is never used twice, also when the last task was deleted.
+-- if not fresh
+-- Databases from before version 3 count by AUTOINCREMENT, and go on to.
+-- end
 CREATE TABLE task (
+-- if fresh
+    sequence INTEGER PRIMARY KEY,
+-- end
+-- if not fresh
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+-- end
     topic TEXT NOT NULL,
     identifier TEXT NOT NULL,
     state INTEGER NOT NULL DEFAULT 1 CHECK (state BETWEEN 0 AND 8),
@@ -46,8 +53,9 @@ CREATE TABLE task (
     output TEXT
 );
 
--- The row that bulk pushes draw numbers from exists from the start.
+-- if not fresh
 INSERT INTO sqlite_sequence (name, seq) VALUES ('task', 0);
+-- end
 
 -- Poll: READY tasks in order.
 CREATE INDEX task_ready ON task (topic, sequence) WHERE state = 1;

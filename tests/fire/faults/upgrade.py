@@ -102,7 +102,7 @@ def _older(scene: Scene, chance: Random) -> Iterator[Backend]:
     name, partitioned = f"older_{chance.getrandbits(32):08x}", scene.database == "postgresql" and chance.random() < 0.5
     with _database(scene, name) as url:
         backend = Backend(name=scene.database, partitioned=partitioned, kind=Kind.DRIVER, url=url)
-        options = {"partitioned": partitioned, "pretty": True, "notify": True}
+        options = {"partitioned": partitioned, "pretty": True, "notify": True, "fresh": False}
         for migration in migrations(scene.database):
             if migration.version < schema.VERSION:
                 execute(backend, migration.render(options))

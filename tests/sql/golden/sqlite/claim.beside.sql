@@ -22,10 +22,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -45,13 +45,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -71,13 +68,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3, 4) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -111,10 +105,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -134,13 +128,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -160,13 +151,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3, 4) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (

@@ -28,10 +28,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token, failed
@@ -42,10 +42,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed F
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -63,13 +63,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token, failed
@@ -80,13 +77,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed F
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -104,13 +98,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3, 4) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence ASC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token, failed
@@ -121,13 +112,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed F
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3, 4) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence < t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence < t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -165,10 +153,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token, failed
@@ -179,10 +167,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed F
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -200,13 +188,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token, failed
@@ -217,13 +202,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed F
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (
@@ -241,13 +223,10 @@ WHERE sequence IN (
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3, 4) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     ORDER BY t.sequence DESC LIMIT :size
 )
 RETURNING sequence, identifier, input, attempt, token, failed
@@ -258,13 +237,10 @@ SELECT t.sequence, t.identifier, t.input, t.attempt + 1, t.token + 1, t.failed F
     AND EXISTS (SELECT 1 FROM task_owner WHERE owner = :owner)
     AND NOT EXISTS (
         SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 0 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        WHERE s.state IN (0, 2, 3, 4) AND s.state <= 4 AND s.state <> 1 AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state = 1 AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier AND s.sequence > t.sequence)
-    AND NOT EXISTS (
-        SELECT 1 FROM task AS s INDEXED BY task_open
-        WHERE s.state IN (2, 3, 4) AND s.state <= 4 AND (s.listed = 1 OR s.token > 0 OR s.state <> 1) AND s.topic = :topic AND s.identifier = t.identifier)
+        SELECT 1 FROM task AS s INDEXED BY task_listed
+        WHERE s.state = 1 AND (s.listed = 1 OR s.token > 0) AND s.sequence > t.sequence AND s.topic = :topic AND s.identifier = t.identifier)
     AND NOT EXISTS (
         SELECT 1 FROM temp.task_claim AS c WHERE c.sequence = t.sequence AND c.token = t.token + 1)
     AND NOT EXISTS (

@@ -15,7 +15,7 @@ ORDER BY sequence ASC LIMIT :size
 
 -- FORWARD ACTIVE
 SELECT sequence, identifier, input, attempt, token, topic, state, descent, owner, reference, created, polled, completed, due, lease, origin, output, failed FROM task
-WHERE topic = :topic AND sequence > :start AND state = 0 AND task.state <= 4 AND (task.listed = 1 OR task.token > 0 OR task.state <> 1)
+WHERE topic = :topic AND sequence > :start AND state = 0 AND task.state <= 4 AND task.state <> 1
 ORDER BY sequence ASC LIMIT :size
 
 -- FORWARD READY
@@ -75,7 +75,7 @@ ORDER BY sequence DESC LIMIT :size
 
 -- BACKWARD ACTIVE
 SELECT sequence, identifier, input, attempt, token, topic, state, descent, owner, reference, created, polled, completed, due, lease, origin, output, failed FROM task
-WHERE topic = :topic AND sequence < :start AND state = 0 AND task.state <= 4 AND (task.listed = 1 OR task.token > 0 OR task.state <> 1)
+WHERE topic = :topic AND sequence < :start AND state = 0 AND task.state <= 4 AND task.state <> 1
 ORDER BY sequence DESC LIMIT :size
 
 -- BACKWARD READY

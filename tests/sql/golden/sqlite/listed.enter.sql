@@ -1,6 +1,1 @@
-UPDATE task SET listed = 1
-WHERE sequence IN (
-    SELECT t.sequence FROM task_topic AS p
-    CROSS JOIN task AS t INDEXED BY task_ready ON t.topic = p.topic AND t.state = 1 AND t.sequence > p.listed
-    WHERE p.topic = :topic
-) AND listed = 0 AND token = 0
+UPDATE task INDEXED BY task_ready SET listed = 1 WHERE topic = :topic AND state = 1 AND listed = 0 AND token = 0

@@ -1,2 +1,2 @@
-INSERT INTO task (topic, created, sequence, identifier, input, reference, state, due, listed)
-VALUES (?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', ?, ?)), ?)
+INSERT INTO task (topic, created, listed, sequence, identifier, input, reference, state, due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, strftime('%Y-%m-%d %H:%M:%f', ?, ?)))

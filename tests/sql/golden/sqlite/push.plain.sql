@@ -1,2 +1,2 @@
-INSERT INTO task (sequence, topic, identifier, input)
-SELECT 1 + max(coalesce((SELECT max(sequence) FROM task), 0), (SELECT last FROM task_number)), topic, ?, ? FROM task_topic WHERE topic = ?
+INSERT INTO task (topic, listed, identifier, input)
+SELECT topic, looked, ?, ? FROM task_topic WHERE topic = ? AND last IS NULL

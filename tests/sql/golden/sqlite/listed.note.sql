@@ -1,1 +1,0 @@
-UPDATE task_topic SET listed = (SELECT max(sequence) FROM task) WHERE topic = :topic
