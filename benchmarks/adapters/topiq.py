@@ -1,5 +1,6 @@
 """topiq through its public interface, the way its users write it."""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import count, cycle
@@ -27,7 +28,7 @@ from .adapter import BATCH, QUEUE, Adapter
 from .topiq_transactions import PostgresConnections, SqliteConnections
 from .work import Work
 
-__all__ = ["Topiq", "TopiqCalls", "TopiqDriver"]
+__all__ = ["Topiq", "TopiqAutocommit", "TopiqCalls", "TopiqDriver"]
 
 _CHUNK: Final = 1000
 _GROUP: Final = 10
@@ -81,7 +82,8 @@ class Topiq(Adapter):
         self.engine = create_engine(target if "://" in target else f"sqlite:///{target}")
         self.repository = create_repository(self.engine)
         self.begin: TaskDispatcher[Any] = self.engine.begin
-        self._numbers = count()
+        # Identifiers rise over all processes, like the numbers of orders.
+        self._numbers = count(time.monotonic_ns() // 1000)
 
     def setup(self) -> None:
         """Install the whole schema and initialize the topics."""
@@ -198,6 +200,16 @@ class Topiq(Adapter):
                 self.repository.push_many(tx, QUEUE, chunk, insertion=insertion)
 
 
+class TopiqAutocommit(Topiq):
+    """The same, but pushing one by one on a SQLAlchemy connection in autocommit mode."""
+
+    def push_one(self, payloads: Iterable[str]) -> None:
+        """Push one task with each call, which is the transaction."""
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for payload in payloads:
+                self.repository.push(connection, QUEUE, self._creation(payload))
+
+
 class TopiqDriver(Topiq):
     """The same, on connections of psycopg or sqlite3."""
 
@@ -209,8 +221,9 @@ class TopiqDriver(Topiq):
 
     def push_one(self, payloads: Iterable[str]) -> None:
         """Push one task with each call: on a connection in autocommit mode that is the transaction."""
+        connection = self.connections.connection
         for payload in payloads:
-            self.repository.push(self.connections.connection, QUEUE, self._creation(payload))
+            self.repository.push(connection, QUEUE, self._creation(payload))
 
 
 class TopiqCalls(TopiqDriver):

@@ -62,7 +62,7 @@ class System:
     """Those of one family share their tables, so that prepared databases serve all of them."""
     venv: str | None = None
     """The environment that it needs, a file in ``requirements``; None for the harness's own."""
-    drain: int = 100_000
+    drain: int = 300_000
     """How many tasks it is given to drain: enough for some seconds."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """What its adapter is made with."""
@@ -218,6 +218,12 @@ SYSTEMS: Final[tuple[System, ...]] = (
         brief=True,
     ),
     *_topiq("topiq tx", "topiq:Topiq", _WORKER_TX, "the same with transactional claims", claim="TRANSACTION"),
+    *_topiq(
+        "topiq autocommit",
+        "topiq:TopiqAutocommit",
+        frozenset({Skill.PUSH}),
+        "pushing on a SQLAlchemy connection in autocommit mode, which is kept",
+    ),
     *_topiq("topiq driver", "topiq:TopiqDriver", _WORKER, "the same on connections of the driver", brief=True),
     *_topiq("topiq driver tx", "topiq:TopiqDriver", _WORKER_TX, "both", claim="TRANSACTION"),
     *_topiq(

@@ -47,8 +47,8 @@ class Scale:
 
 
 FULL: Final = Scale(
-    push=2000,
-    bulk=100_000,
+    push=10_000,
+    bulk=500_000,
     chunk=1000,
     drain=None,
     workers=(1, 2, 4),
