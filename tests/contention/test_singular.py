@@ -209,6 +209,21 @@ def test_thousand_blocked_tasks_do_not_starve_the_next(
     assert Rival(backend, topic, order).sees(size) == [tasks[0 if order is LIFO else -1]]
 
 
+@each_order
+@pytest.mark.parametrize("size", [1, 3, 500])
+def test_thousand_blocked_identifiers_do_not_starve_the_next(
+    backend: Backend, repository: TaskRepository[Any], topic: str, order: Order, size: int
+) -> None:
+    """However many identifiers are passed over, in the order of the rest (P3, P4)."""
+    busy, free = [f"busy {number}" for number in range(1000)], ["first", "second", "third"]
+    push(backend, repository, topic, *busy)
+    assert len(poll(backend, repository, topic, 1000, condition=SINGULAR)) == 1000
+    ahead = [] if order is LIFO else busy * 3
+    behind = busy * 3 if order is LIFO else []
+    tasks = push(backend, repository, topic, *ahead, *free, *behind)[len(ahead) : len(ahead) + len(free)]
+    assert Rival(backend, topic, order).sees(size) == tasks[:: -1 if order is LIFO else 1][:size]
+
+
 @servers
 @each_order
 @pytest.mark.parametrize("claim", Claim)

@@ -153,6 +153,7 @@ def test_statistics_of_an_empty_topic_do_not_mislead(  # noqa: PLR0917 - paramet
         assert len(repository.poll_many(connection, topic, 2, order=order, condition=condition, claim=claim)) == 2
         connection.rollback()
 
-    looked = [plan for plan in plans if "ORDER BY" in plan]
+    # What is read up to a limit may be sorted, not what is read to find it.
+    looked = [plan.partition("Limit")[2] or plan for plan in plans if "ORDER BY" in plan]
     assert looked
     assert [plan for plan in looked if "Sort" in plan or "Bitmap" in plan or "Seq Scan on task_" in plan] == []

@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, closing
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 import sqlalchemy
 
-from task_api import Claim, Condition, Insertion, Task, TaskDecision
+from task_api import Claim, Condition, Insertion, Order, Task, TaskDecision
 from task_sql import PostgresTaskRepository
 from tests.sql.explaining import explained
 
@@ -247,6 +248,25 @@ def test_long_queues_of_few_identifiers_cost_no_pages(
 
 
 @pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])
+@pytest.mark.parametrize("order", Order)
+def test_the_first_look_at_long_queues_judges_few_tasks(
+    *, postgresql_provision: PostgresProvision, partitioned: bool, order: Order
+) -> None:
+    """A SINGULAR poll that knows nothing yet goes through the tasks, but asks about identifiers alone (P4, PO-B4)."""
+    with postgresql_provision.create(partitioned=partitioned) as url:
+        dsn = sqlalchemy.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+        with closing(psycopg.connect(dsn)) as connection:
+            subject = Subject(connection, dsn)
+            for _ in range(1_000):
+                subject.push(20, "hot")
+            subject.vacuum()
+            pages = subject.cost(partial(_poll_hot, order=order)).pages
+
+    # One for each task, and a tenth of that for the rest.
+    assert pages < 22_000
+
+
+@pytest.mark.parametrize("partitioned", [True, False], ids=["partitioned", "plain"])
 def test_many_identifiers_cost_no_pages(*, postgresql_provision: PostgresProvision, partitioned: bool) -> None:
     """A SINGULAR poll that passes over nothing looks at what it takes, not at all who wait (P4, PO-B4)."""
     with postgresql_provision.create(partitioned=partitioned) as url:
@@ -284,8 +304,12 @@ def _learn(subject: Subject) -> None:
         subject.connection.rollback()
 
 
-def _poll_hot(repository: PostgresTaskRepository, tx: Any) -> list[Task]:  # noqa: ANN401
-    return repository.poll_many(tx, TOPIC, 10 * BATCH, condition=Condition.SINGULAR_BY_IDENTIFIER)
+def _poll_hot(
+    repository: PostgresTaskRepository,
+    tx: Any,  # noqa: ANN401
+    order: Order = Order.FIRST_IN_FIRST_OUT,
+) -> list[Task]:
+    return repository.poll_many(tx, TOPIC, 10 * BATCH, order=order, condition=Condition.SINGULAR_BY_IDENTIFIER)
 
 
 def _scanned(connection: psycopg.Connection[Any]) -> object:

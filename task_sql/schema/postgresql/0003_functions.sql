@@ -148,9 +148,10 @@ END
 $$;
 
 -- Find READY tasks that no sibling blocks, and lock their identifiers as far as that can be had at once. A sibling blocks
--- a task by being in one of some states, or READY and before it. "low" is where to look from, if not the start. If asked
--- again, because somebody had locked some of the tasks, those are passed over: not all that there are, since their
--- identifiers stay locked.
+-- a task by being in one of some states, or READY and before it. "low" is where to look from, if not the start. Tasks are
+-- looked through in ever larger chunks, and only the first of each identifier in a chunk is judged: there may be few
+-- identifiers with long queues. If asked again, because somebody had locked some of the tasks, those are passed over: not
+-- all that there are, since their identifiers stay locked.
 CREATE FUNCTION task_candidates(
     of_topic text, holder text, size bigint, start bigint, low bigint, blocking integer[], newest boolean,
     single boolean, again boolean
@@ -161,65 +162,94 @@ DECLARE
     own varchar[] := task_own(of_topic);
     beginning bigint := (
         SELECT least(start, min(l.late)) FROM task AS l WHERE l.topic = of_topic AND l.late IS NOT NULL);
+    nearest bigint := coalesce(low, beginning);
+    farthest bigint := 9223372036854775807;
+    most bigint := greatest(size, 10);
+    chunk bigint;
+    firsts bigint[];
+    names varchar[];
+    slice integer;
+    free bigint[];
+    free_names varchar[];
+    wanted bigint := size;
+    tries bigint := CASE WHEN again THEN size + 1000 END;
+    number bigint;
 BEGIN
     IF NOT EXISTS (SELECT FROM task_owner AS o WHERE o.owner = holder) THEN
         RETURN;
-    ELSIF newest THEN
-        RETURN QUERY SELECT c.sequence
-        FROM (
-            SELECT t.sequence, t.identifier FROM task AS t
-            WHERE t.topic = of_topic AND t.state = 1 AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
-            AND (
-                SELECT 1 FROM task AS s
-                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
-                AND s.identifier = t.identifier LIMIT 1
-            ) IS NULL
-            AND (
-                SELECT 1 FROM task AS s
-                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
-                AND 0 + s.sequence > t.sequence LIMIT 1
-            ) IS NULL
-            ORDER BY t.sequence + 0 DESC LIMIT CASE WHEN again THEN size + 1000 END
-        ) AS c
-        WHERE CASE
-            WHEN NOT task_try(of_topic, c.identifier, single) THEN false
-            WHEN again THEN (
-                SELECT x.sequence FROM task AS x
-                WHERE x.topic = of_topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
-                FOR NO KEY UPDATE SKIP LOCKED
-            ) IS NOT NULL
-            ELSE true
-        END
-        LIMIT size;
-    ELSE
-        RETURN QUERY SELECT c.sequence
-        FROM (
-            SELECT t.sequence, t.identifier FROM task AS t
-            WHERE t.topic = of_topic AND t.state = 1 AND (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
-            AND t.sequence + 0 >= coalesce(low, beginning)
-            AND (
-                SELECT 1 FROM task AS s
-                WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
-                AND s.identifier = t.identifier LIMIT 1
-            ) IS NULL
-            AND (
-                SELECT 1 FROM task AS s
-                WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
-                AND 0 + s.sequence < t.sequence AND 0 + s.sequence >= beginning LIMIT 1
-            ) IS NULL
-            ORDER BY t.sequence + 0 LIMIT CASE WHEN again THEN size + 1000 END
-        ) AS c
-        WHERE CASE
-            WHEN NOT task_try(of_topic, c.identifier, single) THEN false
-            WHEN again THEN (
-                SELECT x.sequence FROM task AS x
-                WHERE x.topic = of_topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
-                FOR NO KEY UPDATE SKIP LOCKED
-            ) IS NOT NULL
-            ELSE true
-        END
-        LIMIT size;
     END IF;
+    LOOP
+        IF newest THEN
+            SELECT array_agg(g.first ORDER BY g.first DESC), array_agg(g.identifier ORDER BY g.first DESC),
+                sum(g.number), min(g.last) - 1
+            INTO firsts, names, chunk, farthest
+            FROM (
+                SELECT max(w.sequence) AS first, min(w.sequence) AS last, w.identifier, count(*) AS number
+                FROM (
+                    SELECT t.sequence, t.identifier FROM task AS t
+                    WHERE t.topic = of_topic AND t.state = 1 AND t.sequence + 0 <= farthest
+                    ORDER BY t.sequence + 0 DESC LIMIT most
+                ) AS w
+                GROUP BY w.identifier
+            ) AS g;
+        ELSE
+            SELECT array_agg(g.first ORDER BY g.first), array_agg(g.identifier ORDER BY g.first),
+                sum(g.number), max(g.last) + 1
+            INTO firsts, names, chunk, nearest
+            FROM (
+                SELECT min(w.sequence) AS first, max(w.sequence) AS last, w.identifier, count(*) AS number
+                FROM (
+                    SELECT t.sequence, t.identifier FROM task AS t
+                    WHERE t.topic = of_topic AND t.state = 1 AND t.sequence + 0 >= nearest
+                    ORDER BY t.sequence + 0 LIMIT most
+                ) AS w
+                GROUP BY w.identifier
+            ) AS g;
+        END IF;
+        -- As many are judged at a time as may be wanted.
+        WHILE cardinality(firsts) > 0 LOOP
+            slice := least(2 * wanted, cardinality(firsts));
+            SELECT array_agg(c.sequence), array_agg(c.identifier) INTO free, free_names
+            FROM (
+                SELECT t.sequence, t.identifier FROM unnest(firsts[1:slice], names[1:slice]) AS t (sequence, identifier)
+                WHERE (own IS NULL OR t.identifier NOT IN (SELECT unnest(own)))
+                AND (
+                    SELECT 1 FROM task AS s
+                    WHERE s.topic = of_topic AND s.state + 0 = ANY (blocking) AND s.state + 0 <= 4
+                    AND s.identifier = t.identifier LIMIT 1
+                ) IS NULL
+                AND (
+                    SELECT 1 FROM task AS s
+                    WHERE s.topic = of_topic AND s.state + 0 = 1 AND s.identifier = t.identifier
+                    AND 0 + s.sequence >= CASE WHEN newest THEN t.sequence + 1 ELSE beginning END
+                    AND 0 + s.sequence < CASE WHEN newest THEN 9223372036854775807 ELSE t.sequence END LIMIT 1
+                ) IS NULL
+                LIMIT tries
+            ) AS c;
+            RETURN QUERY SELECT c.sequence
+            FROM unnest(free, free_names) AS c (sequence, identifier)
+            WHERE CASE
+                WHEN NOT task_try(of_topic, c.identifier, single) THEN false
+                WHEN again THEN (
+                    SELECT x.sequence FROM task AS x
+                    WHERE x.topic = of_topic AND x.sequence = c.sequence AND CAST(x.state AS integer) = 1
+                    FOR NO KEY UPDATE SKIP LOCKED
+                ) IS NOT NULL
+                ELSE true
+            END
+            LIMIT wanted;
+            GET DIAGNOSTICS number = ROW_COUNT;
+            wanted := wanted - number;
+            tries := tries - coalesce(cardinality(free), 0);
+            IF wanted = 0 OR tries = 0 THEN
+                RETURN;
+            END IF;
+            firsts := firsts[slice + 1:];
+            names := names[slice + 1:];
+        END LOOP;
+        EXIT WHEN chunk IS NULL OR chunk < most;
+        most := least(4 * most, greatest(size, 20000));
+    END LOOP;
 END $$;
 
 -- Do so below a bound, among some identifiers, whose first READY tasks are asked for, and among late tasks. An index gives
