@@ -181,12 +181,12 @@ class PostgresDialect(Dialect):
         """Insert tasks without a due time as a stream: identifiers, inputs, and references and states if need be."""
         import psycopg
 
-        numbers: list[int] | None
         inputs, *special = more
         notify = layout.notify and (not special or str(_READY) in special[1])
-        [(numbers, _)] = tx.rows(DRAW, {"topic": topic, "number": len(identifiers), "notify": notify})
-        if numbers is None:
+        [(first, last, drawn, _)] = tx.rows(DRAW, {"topic": topic, "number": len(identifiers), "notify": notify})
+        if first is None:
             return []
+        numbers: Sequence[int] = drawn or range(first, last + 1)
         try:
             with psycopg.Cursor(tx.driver).copy(COPY_ALL if special else COPY) as stream:
                 for block in copied(topic, numbers, (identifiers, *more)):

@@ -93,11 +93,14 @@ PUSH_PLAIN: Final = sql("SELECT task_push(:topic, :identifier, :input, NULL, CAS
 """Insert a READY task without reference or due time: topic, identifier, input, notify → its number, or NULL."""
 
 DRAW: Final = sql(f"""
-SELECT array_agg(nextval('task_sequence')), {NOTIFY}
-FROM generate_series(1, :number)
-WHERE {_KNOWN}
+SELECT min(n), max(n), CASE WHEN max(n) - min(n) >= count(n) THEN array_agg(n) END, {NOTIFY}
+FROM (SELECT nextval('task_sequence') AS n FROM generate_series(1, :number) WHERE {_KNOWN}) AS drawn
 """)
-"""Draw numbers for tasks that are copied in, unless the topic is unknown: topic, number, notify → numbers."""
+"""
+Draw numbers for tasks that are copied in, unless the topic is unknown: topic, number, notify.
+
+Gives the first and the last, or NULL, and all of them if others were drawn between.
+"""
 
 COPY: Final = "COPY task (topic, sequence, identifier, input) FROM STDIN"
 """Insert READY tasks in the driver's stream of rows, half the work of a statement for the server."""
