@@ -20,14 +20,14 @@ class Stream(Generic[T]):
 
     def __init__(self, number: int, limit: float, make: Callable[[], T], gap: float = 0) -> None:
         self.given = 0
-        self.started = time.monotonic()
+        self.started, self.processor = time.monotonic(), time.process_time()
         self._number = number
         self._limit = limit
         self._make = make
         self._gap = gap
 
     def __iter__(self) -> Iterator[T]:
-        self.started = time.monotonic()
+        self.started, self.processor = time.monotonic(), time.process_time()
         due = self.started
         while self.given < self._number and time.monotonic() < self.started + self._limit:
             if self._gap:
@@ -82,4 +82,8 @@ def _perform(adapter: Adapter, harness: Connection, name: str, arguments: dict[s
 
 def _push(push: Callable[[Any], None], stream: Stream[Any], size: int = 1) -> dict[str, float]:
     push(stream)
-    return {"seconds": time.monotonic() - stream.started, "number": stream.given * size}
+    return {
+        "seconds": time.monotonic() - stream.started,
+        "processor": time.process_time() - stream.processor,
+        "number": stream.given * size,
+    }

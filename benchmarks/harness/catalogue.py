@@ -23,6 +23,8 @@ class Role(Enum):
     VARIANT = auto()
     """Another way to write that SQL."""
     TOPIQ = auto()
+    PART = auto()
+    """topiq with a part of its schema taken away."""
     PEER = auto()
 
 
@@ -43,6 +45,7 @@ class Skill(Enum):
     JUNCTION = auto()
     TOPICS = auto()
     MEMORY = auto()
+    PARTS = auto()
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +125,20 @@ def _topiq(
     ]
 
 
+def _part(database: Database, without: str, note: str, *, brief: bool = False) -> System:
+    return System(
+        f"without {without}",
+        "topiq_parts:TopiqParts",
+        database,
+        Role.PART,
+        frozenset({Skill.PARTS}),
+        note,
+        family=f"topiq without {without}",
+        options={"without": without},
+        brief=brief,
+    )
+
+
 def _peer(
     name: str, adapter: str, skills: frozenset[Skill], drain: int, note: str, *, venv: str | None = None
 ) -> System:
@@ -161,7 +178,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
         "raw_postgresql:Raw",
         Database.POSTGRESQL,
         Role.FLOOR,
-        _FLOOR,
+        _FLOOR | {Skill.PARTS},
         "psycopg; COPY; poll and complete 500, two commits; NOTIFY with each single push",
         family="raw",
     ),
@@ -197,7 +214,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
         "raw_sqlite:RawSqlite",
         Database.SQLITE,
         Role.FLOOR,
-        _FLOOR - _EMBEDDED,
+        (_FLOOR | {Skill.PARTS}) - _EMBEDDED,
         "sqlite3; WAL, synchronous = NORMAL; poll and complete 500, two commits; looks every 5 ms when idle",
         family="raw",
     ),
@@ -229,7 +246,7 @@ SYSTEMS: Final[tuple[System, ...]] = (
     *_topiq(
         "topiq calls",
         "topiq:TopiqCalls",
-        _CLAIMING,
+        _CLAIMING | {Skill.PARTS},
         "poll_many and complete_many on a connection of the driver, no worker",
     ),
     *_topiq(
@@ -240,6 +257,16 @@ SYSTEMS: Final[tuple[System, ...]] = (
         brief=True,
         claim="TRANSACTION",
     ),
+    _part(Database.POSTGRESQL, "task_open", "calls; no index of open tasks by identifier", brief=True),
+    _part(Database.POSTGRESQL, "task_done", "calls; no index of finished tasks by identifier"),
+    _part(Database.POSTGRESQL, "small indexes", "calls; no index of rare states, due times and references"),
+    _part(Database.POSTGRESQL, "times", "calls; no block range index of times"),
+    _part(Database.POSTGRESQL, "checks", "calls; states are numbers of which any will do"),
+    _part(Database.POSTGRESQL, "notices", "calls; pushes are not announced"),
+    _part(Database.POSTGRESQL, "partitions", "calls; all topics in one table"),
+    _part(Database.SQLITE, "task_open", "calls; no index of what is neither READY nor finished by identifier"),
+    _part(Database.SQLITE, "task_done", "calls; no index of finished tasks by identifier", brief=True),
+    _part(Database.SQLITE, "small indexes", "calls; no index of rare states, due times and references"),
     _peer(
         "pgmq",
         "pgmq:Pgmq",

@@ -18,6 +18,7 @@ class Table(Enum):
     CHURN = "Drain after many tasks, without and with a snapshot that is held all the while"
     HISTORY = "With finished tasks stored"
     TOPIQ = "Conditions, replacing, junctions, topics"
+    PARTS = "Processor time of a task, with parts of the schema taken away"
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,11 @@ def metrics(scale: Scale) -> list[Metric]:
         Metric("junction", "released by junctions of ten", rate, Table.TOPIQ),
         Metric("topics", f"drain of {scale.topics} topics, 1 worker", rate, Table.TOPIQ),
     ]
+    for kind, title in (("push", "push one by one"), ("bulk", "bulk push"), ("drain", "drain by calls")):
+        found += [
+            Metric(f"parts {kind} server", f"{title}, server", "µs", Table.PARTS, rising=False),
+            Metric(f"parts {kind} client", f"{title}, client", "µs", Table.PARTS, rising=False),
+        ]
     if scale.memory:
         found.append(
             Metric("memory", f"memory after {scale.memory:,} ÷ after a tenth", "times", Table.TOPIQ, rising=False)

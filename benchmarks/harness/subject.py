@@ -130,13 +130,21 @@ class Subject:
         self, number: int, workers: int = 1, *, limit: float | None = None, memory: int = 0, **options: Any
     ) -> Drained:
         """Have so many tasks drained by workers that are let go at once."""
-        before = self._cost()
+        before = self.cost()
         with self.workers(workers, memory=memory, **options) as agents:
             results = self.finish(agents, number, self.scale.limit if limit is None else limit)
-            after = self._cost()
+            after = self.cost()
             with self.agent() as other:
                 left = other.call("unfinished")["value"]
         return _summary(results, left, before, after)
+
+    def cost(self) -> Cost | None:
+        """What the server has spent so far, if there is one."""
+        return self._server.cost() if self.system.database is Database.POSTGRESQL else None
+
+    def spent(self, before: Cost | None) -> float | None:
+        """The server's processor time since then, in seconds, if it can be told."""
+        return _since(before, self.cost())
 
     @contextmanager
     def workers(self, number: int, *, latency: bool = False, memory: int = 0, **options: Any) -> Iterator[list[Agent]]:
@@ -198,9 +206,6 @@ class Subject:
             raise RuntimeError(message)
         return self._place.server
 
-    def _cost(self) -> Cost | None:
-        return self._server.cost() if self.system.database is Database.POSTGRESQL else None
-
     def _folder(self, name: str) -> Path:
         return self._place.folder / "sqlite" / name
 
@@ -223,18 +228,19 @@ class Subject:
 
 def _summary(results: list[dict[str, Any]], left: int | None, before: Cost | None, after: Cost | None) -> Drained:
     worked = [result for result in results if result["number"]]
-    wal = server = None
-    if before and after:
-        wal = after.wal - before.wal
-        if before.seconds is not None and after.seconds is not None:
-            server = after.seconds - before.seconds
     return Drained(
         number=sum(result["number"] for result in worked),
         seconds=max(result["last"] for result in worked) - min(result["first"] for result in worked),
         ages=[age for result in worked for age in result["ages"]],
         sizes=results[0]["sizes"],
         left=left,
-        wal=wal,
-        server=server,
+        wal=after.wal - before.wal if before and after else None,
+        server=_since(before, after),
         client=sum(result["processor"] for result in results),
     )
+
+
+def _since(before: Cost | None, after: Cost | None) -> float | None:
+    if before is None or after is None or before.seconds is None or after.seconds is None:
+        return None
+    return after.seconds - before.seconds

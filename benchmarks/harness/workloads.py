@@ -205,6 +205,28 @@ def _memory(subject: Subject) -> Iterator[Measured]:
         yield Measured("memory", drained.sizes[-1] / drained.sizes[0], {"sizes": drained.sizes})
 
 
+def _parts(subject: Subject) -> Iterator[Measured]:
+    scale = subject.scale
+    for kind, call, given in (
+        ("push", "push_one", {"number": scale.push}),
+        ("bulk", "push_bulk", {"number": scale.bulk, "size": scale.chunk}),
+    ):
+        subject.fresh()
+        with subject.agent() as agent:
+            before = subject.cost()
+            done = agent.call(call, limit=scale.limit, **given)
+            server = subject.spent(before)
+        yield from _costs(kind, server, done["processor"], int(done["number"]))
+    drained, _ = _plain_drain(subject, 1)
+    yield from _costs("drain", drained.server, drained.client, drained.number)
+
+
+def _costs(kind: str, server: float | None, client: float, number: int) -> Iterator[Measured]:
+    for name, seconds in (("server", server), ("client", client)):
+        if seconds is not None:
+            yield Measured(f"parts {kind} {name}", 1e6 * seconds / number, {"number": number})
+
+
 WORKLOADS: Final[tuple[Workload, ...]] = (
     Workload("push", Skill.PUSH, _push, compared=True),
     Workload("bulk", Skill.BULK, _bulk, compared=True),
@@ -219,4 +241,5 @@ WORKLOADS: Final[tuple[Workload, ...]] = (
     Workload("junction", Skill.JUNCTION, _junction),
     Workload("topics", Skill.TOPICS, _topics),
     Workload("memory", Skill.MEMORY, _memory),
+    Workload("parts", Skill.PARTS, _parts, compared=True),
 )
